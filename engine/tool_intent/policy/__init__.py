@@ -1,0 +1,1 @@
+"""Policy files: reading them with positions, checking them, flattening them."""

@@ -1,0 +1,1 @@
+"""The rule language: grammar, checking, functions. Policy files share its diagnostics."""
