@@ -1,0 +1,23 @@
+"""The `tool-intent` command.
+
+`decide` stands on the way of every call: started plainly, it imports nothing but what judging
+needs. Everything else, its own `--help` and usage errors included, is typer's.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["decide"]:
+        from tool_intent.cli.decide import decide, options
+
+        plain = options(arguments[1:])
+        if plain is not None:
+            sys.exit(decide(plain))
+    from tool_intent.cli.app import app
+
+    app(prog_name="tool-intent")

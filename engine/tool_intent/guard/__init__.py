@@ -1,0 +1,1 @@
+"""The public API: load a policy, extend tools, check, strip, delegate, record."""

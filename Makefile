@@ -1,0 +1,45 @@
+# Everything that `make` needs it makes: a virtual environment in .venv with the package and its
+# development tools. `make PYTHON=/path/to/python3.12 …` takes another interpreter.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-all bench lint clean
+.DEFAULT_GOAL := test
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "tool-intent needs Python 3.11 or later; $(PYTHON) is older (make PYTHON=… names another)" >&2; exit 1; }
+	@echo "setting up $(VENV) (once; takes a minute)" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+# The main job on real input: a session of tool calls, judged, stripped, carried out.
+demo: $(READY)
+	@BIN=$(BIN) sh tests/assets/demo/demo.sh
+
+# Fast: what a change has to pass while it is being written.
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+# Everything: long property tests, packaging, catalogs, every interpreter, benchmarks.
+test-all: $(READY)
+	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -n 2
+	$(BIN)/python tests/packaging/interpreters.py
+
+# JSON lines of ratios and budgets on standard output, a table on standard error.
+bench: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@$(BIN)/python tests/benchmarks/bench.py
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/tool-intent check --strict policies/packs/std/*.yaml
+
+clean:
+	rm -rf $(VENV) .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,41 @@
+"""The commands, with their help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tool_intent.cli import authoring, calls, inspection
+
+_HELP = """The reason for each tool call of an agent: required, checked and kept.
+
+Exit codes: 0 clean, 1 findings, 2 usage or input that cannot be read.
+"""
+
+app = typer.Typer(
+    help=_HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        from tool_intent.__about__ import __version__
+
+        typer.echo(f"tool-intent {__version__}")
+        raise typer.Exit
+
+
+app.command("init")(authoring.init)
+app.command("check")(authoring.check)
+app.command("decide")(calls.decide)
+app.command("run")(calls.run)
+app.command("show")(inspection.show)
+app.command("schema")(inspection.schema)

@@ -1,0 +1,118 @@
+"""`init` and `check`: writing policies."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tool_intent.cli.diagnostics import rendered
+from tool_intent.cli.options import Format
+from tool_intent.cli.terminal import fail, out, visible
+from tool_intent.policy.sources import Candidate, Root, SourceError, discover, named
+from tool_intent.rules.diagnostics import Diagnostic
+from tool_intent.runtime.wire import dump
+
+_STARTER = """\
+# What agents must say with their tool calls here. Reference: docs/policy.md of tool-intent.
+version: 1
+policy: {name}
+extends: std/baseline        # intent and rationale on write, edit (each edit), bash and read
+
+# fields:                    # a field of your own, or a tighter one
+#   rationale: {{minLength: 20}}
+#   ticket: {{description: The ticket this serves., pattern: '^[A-Z]+-[0-9]+$'}}
+
+# tools:                     # names, globs (mcp__*__*) or groups (@read @write @edit @exec @net)
+#   "@exec": {{require: [ticket]}}
+#   "@read": {{require: [intent], effect: warn}}
+
+# unlisted: warn             # tools that no key matches: allow (if unsaid), note, warn, ask, deny
+"""
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(help="The repository; its .tool-intent/ is made.", show_default=True)
+    ] = Path(),
+) -> None:
+    """Write a first policy, .tool-intent/policy.yaml. An existing one is never touched.
+
+    Example: tool-intent init
+    """
+    target = folder / ".tool-intent" / "policy.yaml"
+    name = folder.resolve().name
+    plain = name if name and all(c.isalnum() or c in "-_." for c in name) else "my-policy"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("x", encoding="utf-8") as file:
+            file.write(_STARTER.format(name=plain))
+    except FileExistsError:
+        fail(f"{target} is already there; edit it, or remove it first")
+    except OSError as error:
+        fail(f"{target} cannot be written: {error.strerror}")
+    out.print(f"Wrote {visible(str(target))}. Next:")
+    out.print("  tool-intent check            # is it right?")
+    out.print("  tool-intent show --effective # what it asks for")
+    out.print("""  tool-intent run write '{"path": "a.txt", "content": "x"}'   # see it refuse""")
+
+
+def check(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(help="Policy files, folders or packs; without, those that are found."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
+    format_: Annotated[Format, typer.Option("--format", help="For people, or JSON.")] = Format.TEXT,
+) -> None:
+    """Check policy files: 0 clean, 1 errors (or warnings with --strict), 2 a file cannot be read.
+
+    Example: tool-intent check .tool-intent/policy.yaml
+    """
+    from tool_intent.policy.load import load
+
+    roots, refused = _roots(paths or [])
+    policy = load(roots, refused)
+    found = sorted(
+        policy.broken + policy.warnings, key=lambda d: (d.file, d.line, d.column, d.message)
+    )
+    if format_ is Format.JSON:
+        typer.echo(dump([d.to_dict() for d in found]))
+    else:
+        _report(found, len(roots))
+    if any(d.code == "policy/unreadable" for d in found):
+        raise typer.Exit(2)
+    if any(strict or d.severity == "error" for d in found):
+        raise typer.Exit(1)
+
+
+def _roots(paths: list[str]) -> tuple[list[Root], list[Candidate]]:
+    if not paths:
+        candidates = discover(os.getcwd(), os.environ)
+        loaded = [Root(c.path, c.rank, c.shown) for c in candidates if c.state == "loaded"]
+        refused = [c for c in candidates if c.state == "refused"]
+        if not loaded and not refused:
+            looked = "".join(f"\n  {c.shown}" for c in candidates)
+            fail(f"no policy found; looked for{looked}\n`tool-intent init` writes a first one")
+        return loaded, refused
+    roots: list[Root] = []
+    for path in paths:
+        try:
+            roots += named(path, os.getcwd())
+        except SourceError as error:
+            fail(f"{error.message}{f' ({error.help})' if error.help else ''}")
+    return roots, []
+
+
+def _report(found: list[Diagnostic], files: int) -> None:
+    if found:
+        out.print(visible(rendered(found)))
+    errors = sum(d.severity == "error" for d in found)
+    warnings = len(found) - errors
+    out.print(f"{_count(errors, 'error')}, {_count(warnings, 'warning')} in {_count(files, 'file')}")
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,175 @@
+"""`decide`: calls as JSON lines on standard input, decisions as JSON lines on standard output.
+
+On the call path: imports neither typer nor rich, and nothing of authoring time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import IO, Any, NamedTuple
+
+from tool_intent.cli.lines import LineError, read_line
+from tool_intent.compiler.artifact import Artifact, PolicyError, load
+from tool_intent.runtime.judge import not_judged
+from tool_intent.runtime.model import Call
+from tool_intent.runtime.session import SessionWindow
+from tool_intent.runtime.wire import dump
+
+
+class Options(NamedTuple):
+    """The command's options. `policy`: judge by these alone; empty: by what is found."""
+
+    policy: tuple[str, ...] = ()
+    cwd: str | None = None
+    now: str | None = None
+    allow_empty: bool = False
+
+
+def options(arguments: Sequence[str]) -> Options | None:
+    """The options, where they are plainly spelt; None leaves help and errors to typer."""
+    given = Options()
+    rest = list(arguments)
+    while rest:
+        name, _, value = rest.pop(0).partition("=")
+        if name == "--allow-empty" and not value:
+            given = given._replace(allow_empty=True)
+            continue
+        if name not in ("--policy", "--cwd", "--now"):
+            return None
+        if not value:
+            if not rest or rest[0].startswith("-"):
+                return None
+            value = rest.pop(0)
+        if name == "--policy":
+            given = given._replace(policy=(*given.policy, value))
+        else:
+            given = given._replace(**{name[2:]: value})
+    return given
+
+
+def decide(given: Options) -> int:
+    """Judge every line of standard input; the exit code is 0, or 2 for what could not be read."""
+    try:
+        now = None if given.now is None else seconds(given.now)
+        artifact = load(
+            given.policy, cwd=given.cwd, found=not given.policy, allow_empty=given.allow_empty
+        )
+    except ValueError as error:
+        return _refuse(str(error))
+    except PolicyError as error:
+        return _refuse(explained(error))
+    for note in artifact.notes:
+        print(f"tool-intent: {note}", file=sys.stderr)
+    try:
+        return _judge_lines(artifact, now, sys.stdin.buffer, sys.stdout)
+    except BrokenPipeError:
+        # Nobody reads the answers any more: nothing is left to say, and nothing was allowed.
+        sys.stdout = None  # type: ignore[assignment]  # or the interpreter flushes it at exit
+        return 2
+
+
+def seconds(now: str) -> float:
+    """An RFC 3339 time, with its offset, as seconds since the epoch. Raises ValueError."""
+    from datetime import datetime
+
+    try:
+        moment = datetime.fromisoformat(now)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ValueError(
+            f"--now takes an RFC 3339 time with an offset, such as 2026-11-30T12:00:00Z,"
+            f" not {now!r}"
+        )
+    return moment.timestamp()
+
+
+def explained(error: PolicyError) -> str:
+    """A policy error for standard error: every diagnostic with its line, then the sentence."""
+    if not error.diagnostics:
+        return str(error)
+    from tool_intent.cli.diagnostics import rendered
+
+    return f"{rendered(error.diagnostics)}\ntool-intent: {error}"
+
+
+def _refuse(message: str) -> int:
+    prefix = "" if "\ntool-intent: " in message else "tool-intent: "
+    print(f"{prefix}{message}", file=sys.stderr)
+    return 2
+
+
+def _judge_lines(artifact: Artifact, now: float | None, lines: IO[bytes], out: IO[str]) -> int:
+    session = _Sessions()
+    failed = False
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            answer = _answer(artifact, now, line, number, session)
+        except LineError as error:
+            failed = True
+            answer = {
+                "line": number, "error": {"code": error.code, "message": error.message},
+            }  # fmt: skip
+        if answer is not None:
+            out.write(dump(answer) + "\n")
+            out.flush()
+    return 2 if failed else 0
+
+
+def _answer(
+    artifact: Artifact, now: float | None, line: bytes, number: int, sessions: _Sessions
+) -> dict[str, Any] | None:
+    read = read_line(line, number)
+    if not isinstance(read, Call):
+        sessions.outcome(read.id, read.ok)
+        return None
+    call = read._replace(now=now)
+    window = sessions.of(call.session)
+    try:
+        decision = artifact.decide(call, window)
+        answer = decision.to_dict()
+    except Exception as error:  # noqa: BLE001 (whatever fails inside denies)
+        decision = not_judged(call.tool, call.id, artifact.digest, error)
+        answer = decision.to_dict()
+    sessions.judged(call, decision)
+    return answer
+
+
+class _Sessions:
+    """The windows of the sessions named so far, and where each call id went.
+
+    An allowed call counts as passed once its session's next line is read, unless an outcome line
+    says otherwise.
+    """
+
+    def __init__(self) -> None:
+        self._windows: dict[str | None, SessionWindow] = {}
+        self._open: dict[str | None, int] = {}
+        self._calls: dict[str, tuple[str | None, int]] = {}
+
+    def of(self, session: str | None) -> SessionWindow:
+        window = self._windows.setdefault(session, SessionWindow())
+        if session in self._open:
+            window.outcome(self._open.pop(session), "passed")
+        return window
+
+    def judged(self, call: Call, decision: Any) -> None:
+        window = self._windows[call.session]
+        number = window.tried(
+            call.id, call.tool, decision.args, decision.provenance, decision.decision, call.now
+        )
+        self._calls[dump(call.id)] = (call.session, number)
+        if decision.allowed:
+            self._open[call.session] = number
+
+    def outcome(self, id: Any, ok: bool) -> None:
+        key = dump(id)
+        if key not in self._calls:
+            raise LineError("input/unknown-id", "no call with this id was read before")
+        session, number = self._calls[key]
+        if self._open.get(session) == number:
+            del self._open[session]
+        self._windows[session].outcome(number, "passed" if ok else "failed")

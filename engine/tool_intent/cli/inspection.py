@@ -1,0 +1,180 @@
+"""`show` and `schema`: what applies, where it comes from, what a model is shown."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from tool_intent.cli.options import Format, Formatted, Policies
+from tool_intent.cli.policies import load_or_fail
+from tool_intent.cli.terminal import err, fail, out, styled, visible
+from tool_intent.compiler.artifact import Artifact
+from tool_intent.policy.model import FieldUse, Requirement
+from tool_intent.policy.sources import discover
+from tool_intent.rules.diagnostics import nearest
+from tool_intent.runtime.extend import extend
+from tool_intent.runtime.wire import dump
+
+
+def show(
+    effective: Annotated[
+        bool, typer.Option("--effective", help="Every requirement, with file and line.")
+    ] = False,
+    sources: Annotated[
+        bool, typer.Option("--sources", help="Each place looked at: loaded, absent or refused.")
+    ] = False,
+    policy: Policies = None,
+    format_: Formatted = Format.TEXT,
+) -> None:
+    """Show the policy that applies here: --effective or --sources.
+
+    Example: tool-intent show --effective
+    """
+    if effective == sources:
+        fail("show takes one of --effective and --sources")
+    if sources:
+        _sources(policy or [], format_)
+    else:
+        _effective(load_or_fail(policy or [], found=not policy), format_)
+
+
+def schema(
+    tool: Annotated[str, typer.Argument(help="A tool's name in a catalog, such as bash.")],
+    policy: Policies = None,
+    given: Annotated[
+        typer.FileText | None,
+        typer.Option("--input", help="The tool as JSON (name, description, inputSchema); - reads"
+                     " standard input."),
+    ] = None,
+) -> None:
+    """Print a tool's definition as a model is to see it: its own schema with the fields in it.
+
+    Example: tool-intent schema edit
+    """
+    artifact = load_or_fail(policy or [], found=not policy)
+    own = _known_tool(artifact, tool) if given is None else _given_tool(given.read(), tool)
+    extended, refused = extend(own, artifact.program(tool).adverts)
+    typer.echo(json.dumps(extended, indent=2))
+    for place, reason in refused:
+        where = f"{tool}, {place}" if place else tool
+        err.print(visible(f"tool-intent: not advertised: {where}: {reason}"))
+
+
+def _known_tool(artifact: Artifact, name: str) -> dict[str, Any]:
+    known = artifact.policy.catalog.get(name, ())
+    described = next((t for t in reversed(known) if t.schema is not None), None)
+    if described is None:
+        near = nearest(name, artifact.policy.catalog)
+        meant = f"; did you mean `{near}`?" if near else ""
+        fail(f"no catalog has a schema of `{visible(name)}`{meant}"
+             " (give the tool's own with --input)")  # fmt: skip
+    return {
+        "name": name,
+        "description": described.description,
+        "inputSchema": described.schema,
+    }
+
+
+def _given_tool(text: str, name: str) -> dict[str, Any]:
+    try:
+        own = json.loads(text)
+    except ValueError as error:
+        fail(f"--input is not JSON: {error}")
+    if not isinstance(own, dict) or not isinstance(own.get("inputSchema"), dict):
+        fail('--input takes {"name", "description", "inputSchema"}')
+    return {"name": name} | own
+
+
+def _sources(given: list[str], format_: Format) -> None:
+    rows: list[dict[str, Any]] = []
+    if given:
+        loaded = load_or_fail(given, found=False).policy
+        rows = [
+            {"source": s.shown, "rank": s.rank, "state": "loaded", "reason": ""}
+            for s in loaded.sources
+        ]
+    else:
+        candidates = discover(os.getcwd(), os.environ)
+        rows = [
+            {"source": c.shown, "rank": c.rank, "state": c.state, "reason": c.reason}
+            for c in candidates
+        ]
+        seen = {row["source"] for row in rows}
+        if any(c.state == "loaded" for c in candidates):
+            loaded = load_or_fail([], found=True).policy
+            rows += [
+                {"source": s.shown, "rank": s.rank, "state": "loaded", "reason": "extended"}
+                for s in loaded.sources
+                if s.shown not in seen
+            ]
+    if format_ is Format.JSON:
+        typer.echo(dump(rows))
+        return
+    width = max((len(row["source"]) for row in rows), default=0)
+    styles = {"loaded": "green", "refused": "red"}
+    for row in rows:
+        out.print(
+            styled(f"{row['state']:<8}", styles.get(row["state"], "dim")),
+            visible(f"{row['rank']:<10}{row['source']:<{width}}  {row['reason']}".rstrip()),
+        )
+    if not any(row["state"] == "loaded" for row in rows):
+        out.print("No policy: every call would be allowed unjudged, so `decide` refuses to start.")
+
+
+def _effective(artifact: Artifact, format_: Format) -> None:
+    policy = artifact.policy
+    rows = [row for item in policy.items if isinstance(item, Requirement) for row in _rows(item)]
+    definitions = [
+        {"field": d.name, "schema": d.schema, "policy": d.policy, "origin": str(d.origin)}
+        for defined in policy.fields.values()
+        for d in defined
+    ]
+    unlisted = [{"effect": u.effect, "origin": str(u.origin)} for u in policy.unlisted]
+    if format_ is Format.JSON:
+        typer.echo(dump({
+            "policy": policy.digest, "requirements": rows, "fields": definitions,
+            "unlisted": unlisted,
+        }))  # fmt: skip
+        return
+    out.print(f"policy {policy.digest}")
+    for row in rows:
+        need = "requires" if row["required"] else "may carry"
+        where = f" in each {row['at']}" if row["at"] else ""
+        but = f" except {', '.join(row['except'])}" if row["except"] else ""
+        extra = f" {dump(row['schema'])}" if row["schema"] else ""
+        out.print(
+            visible(f"{row['tools']}{but} {need} {row['field']}{where}{extra}"),
+            styled(f"[{row['effect']}]", "dim"),
+            styled(row["origin"], "dim"),
+        )
+    for definition in definitions:
+        out.print(
+            visible(f"field {definition['field']}: {dump(definition['schema'])}"),
+            styled(definition["origin"], "dim"),
+        )
+    for one in unlisted or [{"effect": "allow", "origin": "unsaid"}]:
+        out.print(f"unlisted tools: {one['effect']}", styled(one["origin"], "dim"))
+
+
+def _rows(requirement: Requirement) -> Iterable[dict[str, Any]]:
+    at = ".".join(requirement.at).replace(".[]", "[]")
+    for use in requirement.uses:
+        yield {
+            "tools": requirement.key,
+            "except": list(requirement.excepted),
+            "at": at,
+            "field": use.name,
+            "required": use.required,
+            "schema": _own(use),
+            "effect": requirement.effect,
+            "policy": requirement.policy,
+            "origin": str(use.origin),
+        }
+
+
+def _own(use: FieldUse) -> Any:
+    return use.schema if isinstance(use.schema, bool) else dict(use.schema)

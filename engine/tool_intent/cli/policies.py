@@ -1,0 +1,18 @@
+"""Loading policies for a command, or saying why not."""
+
+from __future__ import annotations
+
+from tool_intent.cli.decide import explained
+from tool_intent.cli.terminal import err, fail, visible
+from tool_intent.compiler.artifact import Artifact, PolicyError, load
+
+
+def load_or_fail(sources: list[str], *, found: bool, cwd: str | None = None) -> Artifact:
+    """The artifact, or exit 2 with what is wrong on standard error."""
+    try:
+        artifact = load(sources, found=found, cwd=cwd)
+    except PolicyError as error:
+        fail(explained(error))
+    for note in artifact.notes:
+        err.print(visible(f"tool-intent: {note}"))
+    return artifact

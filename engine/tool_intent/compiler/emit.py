@@ -1,0 +1,296 @@
+"""Python source for one tool: fields unrolled, constants bound, findings made only when needed.
+
+The source is a function `judge(a)` over a private copy of the arguments (exact dicts and lists).
+`K0`, `K1` … make findings at a place, `P0` … search patterns, `C0` … are constants.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tool_intent.compiler.constraints import specialised
+from tool_intent.compiler.ir import (
+    AllOf,
+    Always,
+    AnyOf,
+    Constraint,
+    Field,
+    IfThenElse,
+    Kind,
+    Not,
+    OneOf,
+    Place,
+    Report,
+    Test,
+    Tool,
+)
+from tool_intent.runtime.pointer import escape
+from tool_intent.runtime.program import Image
+
+
+def image(tool: Tool) -> Image:
+    """The tool's program as cachable data."""
+    return _Emitter(tool).image()
+
+
+def source(tool: Tool) -> str:
+    """The Python source of the tool's `judge` function."""
+    return _Emitter(tool).source()
+
+
+class _Emitter:
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+        self._lines: list[str] = []
+        self._reports: dict[Report, int] = {}
+        self._patterns: dict[str, int] = {}
+        self._constants: list[Any] = []
+        self._variables = 0
+
+    def source(self) -> str:
+        self._line(0, "def judge(a):")
+        self._line(1, "f = None")
+        for report in self._tool.always:
+            self._found(1, report, "''")
+        for place in self._tool.places:
+            self._walk(place, place.at, "a", "", [], 1, is_element=False)
+        self._line(1, "return f")
+        return "\n".join(self._lines) + "\n"
+
+    def image(self) -> Image:
+        code = compile(self.source(), f"<tool-intent {self._tool.name!r}>", "exec")
+        places = self._tool.places
+        misspelt = tuple(tuple(self._template(f.misspelt) for f in p.fields) for p in places)
+        collision = tuple(tuple(self._template(f.collision) for f in p.fields) for p in places)
+        return Image(
+            self._tool.name,
+            code,
+            tuple(_flat(report) for report in self._reports),
+            tuple(self._patterns),
+            tuple(self._constants),
+            tuple((p.at, tuple(f.name for f in p.fields)) for p in places),
+            misspelt,
+            collision,
+            tuple(
+                (p.at, tuple((f.name, f.advertised, f.missing is not None) for f in p.fields))
+                for p in places
+            ),
+            self._tool.known,
+            self._tool.taken,
+        )
+
+    def _line(self, depth: int, text: str) -> None:
+        self._lines.append("    " * depth + text)
+
+    def _template(self, report: Report) -> int:
+        return self._reports.setdefault(report, len(self._reports))
+
+    def _found(self, depth: int, report: Report, base: str) -> None:
+        self._line(depth, f"f = add(f, K{self._template(report)}({base}))")
+
+    def _fresh(self) -> str:
+        self._variables += 1
+        return f"v{self._variables}"
+
+    def _walk(
+        self,
+        place: Place,
+        steps: tuple[str, ...],
+        value: str,
+        pointer: str,
+        indices: list[str],
+        depth: int,
+        *,
+        is_element: bool,
+    ) -> None:
+        """Source that goes from `value`, at `pointer`, along the remaining steps of the place."""
+        base = _base(pointer, indices)
+        if steps[:1] == ("[]",):
+            index, element = self._fresh(), self._fresh()
+            self._line(depth, f"if {value}.__class__ is list and {value}:")
+            self._line(depth + 1, f"for {index}, {element} in enumerate({value}):")
+            self._walk(
+                place, steps[1:], element, pointer + "/{}", [*indices, index], depth + 2,
+                is_element=True,
+            )  # fmt: skip
+            self._otherwise(place.no_entry, base, depth)
+            return
+        inside = depth
+        if value != "a":
+            self._line(depth, f"if {value}.__class__ is dict:")
+            inside += 1
+        if steps:
+            member = self._fresh()
+            self._line(inside, f"{member} = {value}.get({steps[0]!r})")
+            self._walk(
+                place, steps[1:], member, f"{pointer}/{_literal(steps[0])}", indices, inside,
+                is_element=False,
+            )  # fmt: skip
+        else:
+            for field in place.fields:
+                self._field(field, value, base, inside)
+        if value != "a":
+            self._otherwise(place.no_object if is_element else place.no_entry, base, depth)
+
+    def _otherwise(self, report: Report | None, base: str, depth: int) -> None:
+        if report is not None:
+            self._line(depth, "else:")
+            self._found(depth + 1, report, base)
+
+    def _field(self, field: Field, container: str, base: str, depth: int) -> None:
+        value = self._fresh()
+        self._line(depth, f"{value} = {container}.get({field.name!r}, ABSENT)")
+        branch = "if"
+        for kind in _tested(field.kinds):
+            condition = _KIND_TESTS[kind].format(value)
+            if kind == "string" and not _constraints(field, kind):
+                # The common case in one test: printable ASCII that is not blank.
+                self._line(
+                    depth,
+                    f"{branch} {condition} and {value}.isascii() and {value}.isprintable()"
+                    f" and {value}.strip() and len({value}) <= LONGEST: pass",
+                )
+                branch = "elif"
+            self._line(depth, f"{branch} {condition}:")
+            self._kind(field, kind, value, base, depth + 1)
+            branch = "elif"
+        if field.missing is not None:
+            self._line(depth, f"{branch} {value} is ABSENT:")
+            self._found(depth + 1, field.missing, base)
+            self._line(depth, "else:")
+        else:
+            self._line(depth, f"{branch} {value} is not ABSENT:")
+        self._found(depth + 1, field.wrong_type, base)
+
+    def _kind(self, field: Field, kind: Kind, value: str, base: str, depth: int) -> None:
+        checks = _constraints(field, kind)
+        if kind == "string":
+            self._text(field, checks, value, base, depth)
+            return
+        if kind == "number" and "number" not in field.kinds:
+            self._line(depth, f"if not is_integer({value}):")
+            self._found(depth + 1, field.wrong_type, base)
+            if checks:
+                self._line(depth, "else:")
+                self._each(checks, (value,), base, depth + 1)
+            return
+        self._each(checks, (value,), base, depth)
+
+    def _text(
+        self, field: Field, checks: list[tuple[Constraint, Report]], raw: str, base: str, depth: int
+    ) -> None:
+        text = self._fresh()
+        self._line(depth, f"{text} = normalise({raw})")
+        self._line(depth, f"if {text} is None:")
+        self._found(depth + 1, field.unreadable, base)
+        self._line(depth, f"elif absent({text}):")
+        if field.blank is None:
+            self._line(depth + 1, "pass")
+        else:
+            self._found(depth + 1, field.blank, base)
+        if checks:
+            self._line(depth, "else:")
+            self._each(checks, (raw, text), base, depth + 1)
+
+    def _each(
+        self,
+        checks: list[tuple[Constraint, Report]],
+        values: tuple[str, ...],
+        base: str,
+        depth: int,
+    ) -> None:
+        """A finding for each constraint that does not hold of every one of the values."""
+        for constraint, report in checks:
+            tests = [self._expression(constraint, value) for value in values]
+            self._line(depth, f"if not ({' and '.join(tests)}):")
+            self._found(depth + 1, report, base)
+        if not checks:
+            self._line(depth, "pass")
+
+    def _expression(self, constraint: Constraint, value: str) -> str:
+        match constraint:
+            case Always(holds):
+                return str(holds)
+            case Test(keyword, expected):
+                return self._leaf(keyword, expected, value)
+            case AllOf(inner):
+                return self._joined(" and ", inner, value)
+            case AnyOf(inner):
+                return self._joined(" or ", inner, value)
+            case OneOf(inner):
+                tests = ", ".join(f"bool({self._expression(p, value)})" for p in inner)
+                return f"(sum(({tests},)) == 1)"
+            case Not(part):
+                return f"(not {self._expression(part, value)})"
+            case IfThenElse(condition, then, otherwise):
+                return (
+                    f"({self._expression(then, value)} if {self._expression(condition, value)}"
+                    f" else {self._expression(otherwise, value)})"
+                )
+
+    def _joined(self, word: str, inner: tuple[Constraint, ...], value: str) -> str:
+        return f"({word.join(self._expression(p, value) for p in inner)})"
+
+    def _leaf(self, keyword: str, expected: Any, value: str) -> str:
+        if keyword == "pattern":
+            number = self._patterns.setdefault(expected, len(self._patterns))
+            return f"P{number}({value})"
+        if keyword == "type":
+            return f"is_integer({value})"
+        constant = self._constant(frozenset(expected) if keyword == "enum" else expected)
+        return f"({_LEAVES[keyword].format(value=value, constant=constant)})"
+
+    def _constant(self, value: Any) -> str:
+        self._constants.append(value)
+        return f"C{len(self._constants) - 1}"
+
+
+_KIND_TESTS: dict[Kind, str] = {
+    "string": "{0}.__class__ is str",
+    "number": "isinstance({0}, (int, float)) and {0}.__class__ is not bool",
+    "boolean": "{0}.__class__ is bool",
+}
+_LEAVES = {
+    "minLength": "len({value}) >= {constant}",
+    "maxLength": "len({value}) <= {constant}",
+    "enum": "{value} in {constant}",
+    "minimum": "{value} >= {constant}",
+    "maximum": "{value} <= {constant}",
+    "exclusiveMinimum": "{value} > {constant}",
+    "exclusiveMaximum": "{value} < {constant}",
+    "multipleOf": "is_multiple({value}, {constant})",
+}
+
+
+def _tested(kinds: tuple[Kind, ...]) -> list[Kind]:
+    """The kinds to test for; integers are numbers, narrowed by what follows."""
+    tested: list[Kind] = []
+    for kind in kinds:
+        wide: Kind = "number" if kind == "integer" else kind
+        if wide not in tested:
+            tested.append(wide)
+    return tested
+
+
+def _constraints(field: Field, kind: Kind) -> list[tuple[Constraint, Report]]:
+    """What can break for values of one kind. Text that is there has a length of at least 1."""
+    found = [(specialised(check.constraint, kind), check.report) for check in field.checks]
+    return [(c, r) for c, r in found if c not in (Always(True), Test("minLength", 1))]
+
+
+def _base(pointer: str, indices: list[str]) -> str:
+    """An expression for a pointer, with the list indices of the moment in it."""
+    if not indices:
+        return repr(pointer.format())
+    return f"{pointer!r}.format({', '.join(indices)})"
+
+
+def _literal(step: str) -> str:
+    return escape(step).replace("{", "{{").replace("}", "}}")
+
+
+def _flat(report: Report) -> tuple[Any, ...]:
+    origin = None if report.origin is None else tuple(report.origin)
+    return (
+        report.rule, report.effect, report.name, report.message, report.fix, origin, report.who,
+    )  # fmt: skip

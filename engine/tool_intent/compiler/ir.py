@@ -1,0 +1,120 @@
+"""The typed intermediate representation: what one tool's calls must satisfy.
+
+Both evaluators, the compiled one and the walker, read this and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from tool_intent.runtime.model import Effect, Origin
+
+#: The kinds of scalar a field can have; `number` takes integers too.
+Kind: TypeAlias = Literal["string", "number", "integer", "boolean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """Holds of every value, or of none."""
+
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One JSON Schema keyword with its value. A value of a kind it does not speak of passes."""
+
+    keyword: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    parts: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    parts: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    parts: tuple[Constraint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Constraint
+
+
+@dataclass(frozen=True, slots=True)
+class IfThenElse:
+    condition: Constraint
+    then: Constraint
+    otherwise: Constraint
+
+
+Constraint: TypeAlias = Always | Test | AllOf | AnyOf | OneOf | Not | IfThenElse
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A finding without its place. `name` is the last step of the place: "" or "/intent"."""
+
+    rule: str
+    effect: Effect
+    name: str
+    message: str
+    fix: str | None
+    origin: Origin | None
+    who: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One constraint of a field, and what to report when it does not hold."""
+
+    constraint: Constraint
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field at one kind of place. `missing` and `blank` are None where it is optional."""
+
+    name: str
+    kinds: tuple[Kind, ...]
+    missing: Report | None
+    blank: Report | None
+    wrong_type: Report
+    unreadable: Report
+    misspelt: Report
+    collision: Report
+    checks: tuple[Check, ...]
+    advertised: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One kind of place: `at` as in `policy.model.Requirement`. `no_entry` is reported at the
+    first container that yields none, `no_object` at an element that is no object; both are None
+    where nothing is required there."""
+
+    at: tuple[str, ...]
+    fields: tuple[Field, ...]
+    no_entry: Report | None
+    no_object: Report | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Everything that calls of one tool must satisfy. `always` is reported of each call."""
+
+    name: str
+    listed: bool
+    always: tuple[Report, ...]
+    places: tuple[Place, ...]
+    known: frozenset[str]
+    taken: tuple[tuple[tuple[str, ...], str], ...]

@@ -1,0 +1,306 @@
+"""A flat policy and a tool's name, lowered to what that tool's calls must satisfy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tool_intent.compiler import wording
+from tool_intent.compiler.constraints import KINDS, Part, kinds, parts
+from tool_intent.compiler.ir import Check, Constraint, Field, Kind, Place, Report, Test, Tool
+from tool_intent.compiler.matching import Matcher
+from tool_intent.policy.model import (
+    EffectivePolicy,
+    FieldDefinition,
+    FieldSchema,
+    FieldUse,
+    Requirement,
+)
+from tool_intent.policy.sources import shipped
+from tool_intent.runtime.arguments import PROTOTYPE_KEYS
+from tool_intent.runtime.extend import collisions
+from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect, Origin
+from tool_intent.runtime.pointer import escape
+from tool_intent.runtime.strip import Carrier
+
+_Use = tuple[Requirement, FieldUse]
+
+
+class Lowering:
+    """Lowers tools of one policy; what all tools share is worked out once."""
+
+    def __init__(self, policy: EffectivePolicy) -> None:
+        self._policy = policy
+        self._matcher = Matcher(policy.groups)
+        self._requirements = [i for i in policy.items if isinstance(i, Requirement)]
+        self._exact: dict[str, list[Requirement]] = {}
+        self._wide: list[Requirement] = []
+        for requirement in self._requirements:
+            if any(c in requirement.key for c in "@*?"):
+                self._wide.append(requirement)
+            else:
+                self._exact.setdefault(requirement.key, []).append(requirement)
+        folder = shipped()
+        self._ours = {s.shown for s in policy.sources if s.path.startswith(folder)}
+        self._always = tuple(_broken(policy))
+
+    def names(self, tool: str) -> bool:
+        """Whether the policy or a catalog knows `tool` by its very name."""
+        return tool in self._exact or tool in self._policy.catalog
+
+    def tool(self, name: str) -> Tool:
+        """What calls of the tool `name` must satisfy."""
+        matching = [r for r in self._candidates(name) if self._matcher.means(r.key, name)]
+        applying = [
+            r for r in matching if not any(self._matcher.means(e, name) for e in r.excepted)
+        ]
+        places = tuple(self._places(applying))
+        always = self._always if matching else self._always + tuple(self._unlisted(name))
+        carriers = tuple(Carrier(p.at, tuple(f.name for f in p.fields)) for p in places)
+        schemas = [t.schema for t in self._policy.catalog.get(name, ()) if t.schema is not None]
+        taken = {c for s in schemas for c in collisions(s, carriers)}
+        return Tool(
+            name, bool(matching), always, places, _known(schemas, places), tuple(sorted(taken))
+        )
+
+    def _candidates(self, name: str) -> Iterable[Requirement]:
+        exact = [r for key in _spellings(name) for r in self._exact.get(key, ())]
+        return exact + self._wide
+
+    def _unlisted(self, name: str) -> Iterable[Report]:
+        for unlisted in self._policy.unlisted:
+            if unlisted.effect != "off":
+                yield Report(
+                    "tools/unlisted",
+                    unlisted.effect,
+                    "",
+                    "no entry of the policy is about this tool",
+                    "Use a tool that the policy lists, or ask a person to add it.",
+                    unlisted.origin,
+                    None,
+                )
+
+    def _places(self, requirements: Sequence[Requirement]) -> Iterable[Place]:
+        by_place: dict[tuple[str, ...], list[Requirement]] = {}
+        for requirement in requirements:
+            by_place.setdefault(requirement.at, []).append(requirement)
+        for at in sorted(by_place, key=lambda a: (len(a), a)):
+            here = by_place[at]
+            uses: dict[str, list[_Use]] = {}
+            for requirement in here:
+                for use in requirement.uses:
+                    uses.setdefault(use.name, []).append((requirement, use))
+            fields = tuple(self._field(name, at, uses[name]) for name in uses)
+            no_entry, no_object = _entry_reports(at, here)
+            yield Place(at, fields, no_entry, no_object)
+
+    def _field(self, name: str, at: tuple[str, ...], uses: list[_Use]) -> Field:
+        definitions = self._policy.fields.get(name, ())
+        schemas = [d.schema for d in definitions] + [u.schema for _, u in uses]
+        allowed = _allowed_kinds(schemas)
+        fix, who = self._help(name, definitions)
+        carrying = _strongest(uses)
+        demanding = _strongest([(r, u) for r, u in uses if u.required])
+
+        def report(rule: str, message: str, by: _Use, fix: str | None = fix) -> Report:
+            requirement, use = by
+            said_by = who if fix is not None else None
+            return Report(
+                f"fields/{rule}", requirement.effect, f"/{escape(name)}", message, fix, use.origin,
+                said_by,
+            )  # fmt: skip
+
+        assert carrying is not None
+        checks = tuple(self._checks(name, definitions, uses, fix, who))
+        misspelt = report(
+            "misspelt", f"this key only looks like `{name}`", carrying, f"Spell it `{name}`."
+        )
+        collision = report(
+            "collision",
+            f"{name} is an argument of the tool itself, so it cannot carry the reason",
+            carrying,
+            "A person must rename the field in the policy.",
+        )
+        required = demanding and report("missing", f"{name} is required", demanding)
+        blank = demanding and report(
+            "missing", f"{name} is required and what was sent is blank", demanding
+        )
+        return Field(
+            name,
+            allowed,
+            required,
+            blank,
+            report("type", wording.kinds_expected(name, allowed), carrying),
+            report("unreadable", wording.unreadable(name), carrying, "Write it shorter and plainer."),
+            _replaced(misspelt, name="", who=None),
+            _replaced(collision, name=_container(at, name), who=None),
+            checks,
+            _advertised(allowed, definitions, [c.constraint for c in checks]),
+        )
+
+    def _help(
+        self, name: str, definitions: Sequence[FieldDefinition]
+    ) -> tuple[str | None, str | None]:
+        """How to mend a field: its description, and whose words that is if not ours."""
+        for definition in definitions:
+            text = _description(definition)
+            if text:
+                below_user = SENIORITY[definition.origin.rank] > SENIORITY["user"]
+                theirs = below_user and definition.origin.file not in self._ours
+                return text, definition.policy if theirs else None
+        return f"State the {name}.", None
+
+    def _checks(
+        self,
+        name: str,
+        definitions: Sequence[FieldDefinition],
+        uses: list[_Use],
+        fix: str | None,
+        who: str | None,
+    ) -> Iterable[Check]:
+        carrying = _strongest(uses)
+        assert carrying is not None
+        found: dict[str, Check] = {}
+        schemas: list[tuple[FieldSchema, Mapping[str, Origin], Origin, Effect]] = [
+            (d.schema, d.origins, d.origin, carrying[0].effect) for d in definitions
+        ]
+        schemas += [(u.schema, u.origins, u.origin, r.effect) for r, u in uses]
+        for schema, origins, origin, effect in schemas:
+            for part in parts(schema):
+                where = _nearest_origin(origins, part.pointer, origin)
+                report = Report(
+                    f"fields/{part.keyword}", effect, f"/{escape(name)}",
+                    wording.broken(name, part), fix, where, who,
+                )  # fmt: skip
+                key = repr((part.keyword, part.constraint))
+                if key not in found or STRENGTH[found[key].report.effect] < STRENGTH[effect]:
+                    found[key] = Check(part.constraint, report)
+        return found.values()
+
+
+def _spellings(name: str) -> list[str]:
+    from tool_intent.runtime.text import normalise
+
+    normal = normalise(name) or name
+    return [name] if normal == name else [name, normal]
+
+
+def _broken(policy: EffectivePolicy) -> Iterable[Report]:
+    """One report a file that cannot be used, with its first error."""
+    first: dict[str, Any] = {}
+    for diagnostic in policy.broken:
+        first.setdefault(diagnostic.file, []).append(diagnostic)
+    for file, errors in first.items():
+        error = errors[0]
+        more = f" (and {len(errors) - 1} more errors)" if len(errors) > 1 else ""
+        yield Report(
+            "policy/broken",
+            "deny",
+            "",
+            f"the policy {file} cannot be used: line {error.line}: {error.message}{more}",
+            "A person must mend it; `tool-intent check` shows every error.",
+            Origin(file, error.line, error.column, "session"),
+            None,
+        )
+
+
+def _entry_reports(
+    at: tuple[str, ...], requirements: Sequence[Requirement]
+) -> tuple[Report | None, Report | None]:
+    demanding = [r for r in requirements if any(u.required for u in r.uses)]
+    if not at or not demanding:
+        return None, None
+    by = max(demanding, key=lambda r: STRENGTH[r.effect])
+    names = list(dict.fromkeys(u.name for r in demanding for u in r.uses if u.required))
+    shown = "".join(step if step == "[]" else f".{step}" for step in at).lstrip(".")
+    listed = " and ".join(f"`{n}`" for n in names)
+    no_entry = Report(
+        "entries/missing", by.effect, "", f"there is nothing here that could carry {listed}",
+        f"Send `{shown}` with {listed} in each.", by.origin, None,
+    )  # fmt: skip
+    no_object = Report(
+        "entries/type", by.effect, "", "this must be an object",
+        f"Send it as an object that carries {listed}.", by.origin, None,
+    )  # fmt: skip
+    return no_entry, no_object
+
+
+def _strongest(uses: list[_Use]) -> _Use | None:
+    return max(uses, key=lambda u: STRENGTH[u[0].effect], default=None)
+
+
+def _allowed_kinds(schemas: Sequence[FieldSchema]) -> tuple[Kind, ...]:
+    """The kinds that every definition with a `type` allows; text where none has one."""
+    typed = [s for s in schemas if isinstance(s, Mapping) and "type" in s]
+    if not typed:
+        return ("string",)
+    allowed = set(KINDS)
+    for schema in typed:
+        named = set(kinds(schema))
+        allowed &= named | ({"integer"} if "number" in named else set())
+    if "number" in allowed:
+        allowed.discard("integer")
+    return tuple(k for k in KINDS if k in allowed)
+
+
+def _description(definition: FieldDefinition) -> str | None:
+    schema = definition.schema
+    text = schema.get("description") if isinstance(schema, Mapping) else None
+    return text if isinstance(text, str) and text else None
+
+
+def _nearest_origin(origins: Mapping[str, Origin], pointer: str, whole: Origin) -> Origin:
+    while pointer:
+        if pointer in origins:
+            return origins[pointer]
+        pointer = pointer.rpartition("/")[0]
+    return whole
+
+
+def _replaced(report: Report, *, name: str, who: str | None) -> Report:
+    return Report(
+        report.rule, report.effect, name, report.message, report.fix, report.origin, who
+    )
+
+
+def _container(at: tuple[str, ...], name: str) -> str:
+    """The place of a collision: the field on the call, or the list whose elements carry it."""
+    before = at[: at.index("[]")] if "[]" in at else at
+    path = "".join(f"/{escape(step)}" for step in before)
+    return path if "[]" in at else f"{path}/{escape(name)}"
+
+
+def _known(schemas: Sequence[Mapping[str, Any]], places: Sequence[Place]) -> frozenset[str]:
+    names = {f.name for p in places if not p.at for f in p.fields}
+    for schema in schemas:
+        properties = schema.get("properties")
+        names |= set(properties) if isinstance(properties, Mapping) else set()
+    return frozenset(
+        n for n in names if n.isascii() and n.isidentifier() and n not in PROTOTYPE_KEYS
+    )
+
+
+def _advertised(
+    allowed: tuple[Kind, ...],
+    definitions: Sequence[FieldDefinition],
+    constraints: Sequence[Constraint],
+) -> dict[str, Any]:
+    """A flat property schema: nothing in it that would drop a provider's strict mode."""
+    tests = [c for c in constraints if isinstance(c, Test)]
+    schema: dict[str, Any] = {"type": allowed[0] if len(allowed) == 1 else list(allowed)}
+    text = next(filter(None, (_description(d) for d in definitions)), None)
+    if text:
+        schema["description"] = text
+    if "string" in allowed:
+        schema["minLength"] = max([t.value for t in tests if t.keyword == "minLength"] + [1])
+        longest = [t.value for t in tests if t.keyword == "maxLength"]
+        if longest:
+            schema["maxLength"] = min(longest)
+        pattern = [t.value for t in tests if t.keyword == "pattern"]
+        if pattern:
+            schema["pattern"] = pattern[0]
+    options = [t.value for t in tests if t.keyword == "enum"]
+    options += [[t.value] for t in tests if t.keyword == "const"]
+    if options:
+        schema["enum"] = [v for v in options[0] if all(v in other for other in options[1:])]
+    return schema

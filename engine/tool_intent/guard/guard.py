@@ -1,0 +1,190 @@
+"""The Python surface: judge a call, strip its fields, hand the rest to the real tool."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Self, TypeVar
+
+from tool_intent.compiler.artifact import Artifact, load
+from tool_intent.guard.wrapping import GuardedTool
+from tool_intent.ledger.recorder import NullRecorder, Recorder
+from tool_intent.runtime.decision import Decision
+from tool_intent.runtime.extend import collisions, extend
+from tool_intent.runtime.judge import judge, not_judged
+from tool_intent.runtime.model import Call, Scalar
+from tool_intent.runtime.strip import duplicate, strip
+
+Result = TypeVar("Result")
+
+
+class Denied(Exception):
+    """A call was refused and its tool was not run. Trying again does not help: the same call is
+    refused again. `str` is the message for the model; `decision` says everything."""
+
+    retryable: Final = False
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(decision.message)
+        self.decision = decision
+
+
+class Guard:
+    """Judges calls by the policies that apply. Thread-safe; the policy is the one that was loaded.
+
+    Whatever goes wrong while judging denies: `check` does not raise for any call.
+    """
+
+    def __init__(
+        self, artifact: Artifact, *, recorder: Recorder | None = None, now: float | None = None
+    ) -> None:
+        """Use `Guard.load`. `now` (seconds since the epoch, UTC) fixes the clock."""
+        self._artifact = artifact
+        self._recorder: Recorder = NullRecorder() if recorder is None else recorder
+        self._now = now
+        self._program = artifact.program
+        self._digest = artifact.digest
+        self._schemas: dict[str, dict[str, Any]] = {}
+        self._not_advertised: dict[str, tuple[tuple[str, str], ...]] = {}
+
+    @classmethod
+    def load(
+        cls,
+        *sources: str,
+        cwd: str | None = None,
+        now: float | None = None,
+        recorder: Recorder | None = None,
+    ) -> Self:
+        """A guard by the policies found from `cwd` (default: the current directory), and by
+        `sources`: files, folders or pack names, which add to those and replace none.
+
+        A policy that was found and is broken makes a guard that denies every call. Raises
+        PolicyError where there is no policy, where it asks for nothing, or where one of `sources`
+        is broken.
+        """
+        artifact = load([str(s) for s in sources], cwd=cwd)
+        return cls(artifact, recorder=recorder, now=now)
+
+    @property
+    def policy(self) -> str:
+        """The digest of the policy, `sha256:…`."""
+        return self._digest
+
+    @property
+    def not_advertised(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
+        """Tools given to `extend` whose schema could not take every field: `(place, reason)` each.
+        Their calls are judged all the same."""
+        return dict(self._not_advertised)
+
+    def check(
+        self,
+        tool: str,
+        args: Any,
+        *,
+        id: Scalar = None,
+        session: str | None = None,  # noqa: ARG002 (no rule reads history yet)
+        context: Mapping[str, Any] | None = None,  # noqa: ARG002 (no rule reads context yet)
+        schema: Mapping[str, Any] | None = None,
+    ) -> Decision:
+        """The decision on a call of `tool`; `args` is not changed.
+
+        `id` is echoed. `schema` is the tool's own argument schema, if the host knows it: a field
+        that it defines is the tool's argument, not a reason.
+        """
+        try:
+            if schema is None:
+                schema = self._schemas.get(tool)
+            return judge(self._program(tool), id, args, self._digest, schema)
+        except Exception as error:  # noqa: BLE001 (whatever fails inside denies)
+            return not_judged(tool, id, self._digest, error)
+
+    def check_many(self, calls: Iterable[Call | Mapping[str, Any]]) -> Iterator[Decision]:
+        """The decision on each call, in order: `Call`s, or mappings with `tool` and, if given,
+        `id`, `args` (absent is {}), `session`, `context`, `schema`."""
+        for call in calls:
+            given = call._asdict() if isinstance(call, Call) else call
+            yield self.check(
+                given["tool"],
+                given.get("args", {}),
+                id=given.get("id"),
+                session=given.get("session"),
+                context=given.get("context"),
+                schema=given.get("schema"),
+            )
+
+    def extend(self, tool: Mapping[str, Any]) -> dict[str, Any]:
+        """`{"name", "description", "inputSchema"}` with the fields that its calls are to carry.
+
+        The input is not changed; the schema is remembered, as `check`'s `schema`, for later calls.
+        What cannot be extended is returned as it is, and named in `not_advertised`.
+        """
+        name = tool["name"]
+        program = self._program(name)
+        schema = tool.get("inputSchema")
+        extended, refused = extend(tool, program.adverts)
+        if schema is not None and (program.taken or collisions(schema, program.carriers)):
+            self._schemas[name] = duplicate(schema)
+        else:
+            self._schemas.pop(name, None)
+        if refused:
+            self._not_advertised[name] = refused
+        else:
+            self._not_advertised.pop(name, None)
+        return extended
+
+    def strip(self, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        """A copy of `args` without fields, unjudged."""
+        return strip(duplicate(dict(args)), self._program(tool).carriers)
+
+    def call(
+        self, tool: str, args: Any, execute: Callable[[dict[str, Any]], Result], **as_check: Any
+    ) -> Result:
+        """Judge, and run `execute` with the stripped arguments; returns what it returns.
+
+        Raises Denied where the call is not allowed; then `execute` has not run.
+        """
+        decision = self._admit(tool, args, **as_check)
+        ok = False
+        try:
+            result = execute(_arguments(decision))
+            ok = True
+        finally:
+            self._recorder.outcome(decision, ok, as_check.get("session"))
+        return result
+
+    async def acall(
+        self,
+        tool: str,
+        args: Any,
+        execute: Callable[[dict[str, Any]], Awaitable[Result]],
+        **as_check: Any,
+    ) -> Result:
+        """`call`, for an `execute` that is awaited."""
+        decision = self._admit(tool, args, **as_check)
+        ok = False
+        try:
+            result = await execute(_arguments(decision))
+            ok = True
+        finally:
+            self._recorder.outcome(decision, ok, as_check.get("session"))
+        return result
+
+    def tool(self, function: Callable[..., Any]) -> GuardedTool:
+        """Decorator: calls of the function carry the policy's fields as keyword arguments.
+
+        The schema comes from the signature, the description from the docstring; `spec` on the
+        result is what to show a model. The function itself is not reachable past the guard.
+        """
+        return GuardedTool(self, function)
+
+    def _admit(self, tool: str, args: Any, **as_check: Any) -> Decision:
+        decision = self.check(tool, args, **as_check)
+        self._recorder.decision(decision, as_check.get("session"))
+        if not decision.allowed:
+            raise Denied(decision)
+        return decision
+
+
+def _arguments(decision: Decision) -> dict[str, Any]:
+    args = decision.args
+    assert args is not None, "an allowed call has an arguments object"
+    return args

@@ -1,0 +1,145 @@
+"""From policy files to one flat `EffectivePolicy`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Final
+
+from tool_intent.policy.entries import FileReader
+from tool_intent.policy.files import BUILT_IN, CatalogFile, PolicyFile, Reader
+from tool_intent.policy.model import (
+    CatalogTool,
+    EffectivePolicy,
+    FieldDefinition,
+    Requirement,
+    Source,
+    Unlisted,
+)
+from tool_intent.policy.positions import START, Report
+from tool_intent.policy.sources import Candidate, Root
+from tool_intent.policy.targets import check_targets
+from tool_intent.runtime.model import Origin, Rank
+from tool_intent.runtime.text import UNICODE_VERSION
+
+#: Raised when the same files come to mean something else.
+SCHEMA_VERSION: Final = 1
+_OURS: Final = "tool-intent"
+_SHIPPED: Final[Rank] = "shipped"
+
+
+def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectivePolicy:
+    """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
+
+    Never raises for what a file holds: errors, of `refused` places too, are all in `.broken`, and
+    a policy that has any denies every call. Warnings are in `.warnings`.
+    """
+    report = Report()
+    for place in refused:
+        report.error(
+            "policy/unreadable", place.shown, START,
+            f"`{place.shown}` cannot be read: {place.reason}",
+            "mend it or remove it: until then every call is denied",
+        )  # fmt: skip
+    reader = Reader(report)
+    shipped = reader.shipped_catalogs()
+    ranked = _ranked(reader, roots)
+    catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
+
+    items: list[Requirement] = []
+    fields: dict[str, list[FieldDefinition]] = {}
+    unlisted: list[Unlisted] = []
+    parts: list[tuple[PolicyFile, Rank, FileReader]] = []
+    for file, rank in ranked:
+        part = FileReader(file, rank, report)
+        parts.append((file, rank, part))
+        _check_layer(file, rank, report)
+        for definition in part.definitions():
+            fields.setdefault(definition.name, []).append(definition)
+        items += part.requirements()
+        unlisted += part.unlisted()
+
+    tools = _tools(catalog for catalog, _ in catalogs)
+    groups = check_targets(parts, catalogs, tools, report)
+    return EffectivePolicy(
+        items=tuple(items),
+        fields=_with_built_in(fields),
+        unlisted=tuple(unlisted),
+        groups=groups,
+        catalog=tools,
+        sources=_sources(ranked, catalogs),
+        broken=report.of("error"),
+        warnings=report.of("warning"),
+        digest=_digest(ranked, catalogs),
+    )
+
+
+def _ranked(reader: Reader, roots: Sequence[Root]) -> list[tuple[PolicyFile, Rank]]:
+    """Every file of the closure at each rank that reaches it, once a rank, extender first."""
+    found: dict[tuple[int, Rank], tuple[PolicyFile, Rank]] = {}
+    for root in roots:
+        file = reader.root(root)
+        for reached in file.closure() if file is not None else ():
+            found.setdefault((id(reached), root.rank), (reached, root.rank))
+    return list(found.values())
+
+
+def _named_catalogs(
+    ranked: Iterable[tuple[PolicyFile, Rank]],
+) -> list[tuple[CatalogFile, Rank]]:
+    found = {(id(c), rank): (c, rank) for file, rank in ranked for c in file.catalogs}
+    return list(found.values())
+
+
+def _check_layer(file: PolicyFile, rank: Rank, report: Report) -> None:
+    layer = file.data.get("layer")
+    if isinstance(layer, str) and layer != rank:
+        node = file.document.value(["layer"])
+        report.error(
+            "policy/layer", file.shown, file.document.span(node),
+            f"the file says `{layer}`, but it was found at rank {rank}",
+            f"rank is where a file is found: write `layer: {rank}`, or remove the line",
+        )  # fmt: skip
+
+
+def _tools(catalogs: Iterable[CatalogFile]) -> dict[str, tuple[CatalogTool, ...]]:
+    tools: dict[str, tuple[CatalogTool, ...]] = {}
+    for file in catalogs:
+        for tool in file.catalog.tools:
+            if tool not in tools.get(tool.name, ()):
+                tools[tool.name] = (*tools.get(tool.name, ()), tool)
+    return tools
+
+
+def _with_built_in(
+    fields: Mapping[str, list[FieldDefinition]],
+) -> dict[str, tuple[FieldDefinition, ...]]:
+    place = Origin(_OURS, 1, 1, _SHIPPED)
+    found = {name: tuple(definitions) for name, definitions in fields.items()}
+    for name, description in BUILT_IN.items():
+        if name not in found:
+            schema = {"description": description}
+            found[name] = (FieldDefinition(name, schema, place, {"": place}, _OURS),)
+    return found
+
+
+def _sources(
+    ranked: Iterable[tuple[PolicyFile, Rank]], catalogs: Iterable[tuple[CatalogFile, Rank]]
+) -> tuple[Source, ...]:
+    files: list[tuple[PolicyFile | CatalogFile, Rank]] = [*ranked, *catalogs]
+    return tuple(Source(file.path, file.shown, rank, file.digest) for file, rank in files)
+
+
+def _digest(
+    ranked: Iterable[tuple[PolicyFile, Rank]], catalogs: Iterable[tuple[CatalogFile, Rank]]
+) -> str:
+    """Over contents and ranks, not over places: one policy has one digest on every machine."""
+    lines = [
+        (rank, file.shown if file.pack else os.path.basename(file.path), file.digest)
+        for file, rank in ranked
+    ]
+    lines += [(rank, os.path.basename(file.path), file.digest) for file, rank in catalogs]
+    text = "\n".join("\t".join(line) for line in sorted(lines))
+    whole = f"{_OURS} {SCHEMA_VERSION}\nunicode {UNICODE_VERSION}\n{text}\n"
+    return "sha256:" + sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()

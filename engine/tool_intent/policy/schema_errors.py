@@ -1,0 +1,310 @@
+"""Files held against their published JSON Schema; what fails, in the words of the format.
+
+The `title` in the schema names the kind of thing that failed: it selects the words here.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from jsonschema import Draft202012Validator, ValidationError
+from yaml import Node
+
+from tool_intent.policy import sources
+from tool_intent.policy.positions import Document, Path, Report, is_plain
+from tool_intent.rules.diagnostics import nearest
+
+#: Keys that belong to the rule language, which this release does not read.
+RULE_KEYS: Final = frozenset(("when", "rules", "options"))
+
+#: What people write for a key of an entry where no spelling is near.
+_MEANT: Final = {
+    "fields": "require", "required": "require", "needs": "require", "must": "require",
+    "exclude": "except", "unless": "except", "ignore": "except",
+    "level": "effect", "severity": "effect", "action": "effect",
+    "path": "at", "where": "at", "each": "at",
+}  # fmt: skip
+#: Numbers to people that are no JSON numbers, or whose spelling a number would lose.
+_NUMERAL = re.compile(r"[-+]?[0-9_]*\.?[0-9_]+|0[xob][0-9a-fA-F_]+")
+
+
+class _Fault(NamedTuple):
+    code: str
+    node: Node
+    message: str
+    help: str
+
+
+class _Failure(NamedTuple):
+    """A keyword of the schema that a value at `path` does not meet; `demand` is its value."""
+
+    keyword: str
+    path: Path
+    instance: Any
+    schema: dict[str, Any]
+    demand: Any
+
+    @property
+    def title(self) -> str:
+        return str(self.schema.get("title", ""))
+
+
+_Teller: TypeAlias = Callable[[Document, _Failure], Iterator[_Fault]]
+
+
+@functools.cache
+def validator(name: str) -> Draft202012Validator:
+    """The validator of `policies/schema/NAME.schema.json`."""
+    path = os.path.join(sources.shipped(), "schema", f"{name}.schema.json")
+    with open(path, encoding="utf-8") as file:
+        return Draft202012Validator(json.load(file))
+
+
+def check(document: Document, name: str, report: Report) -> None:
+    """Report everything in which a document differs from the schema called `name`."""
+    for error in validator(name).iter_errors(document.data):
+        for fault in _faults(document, error):
+            span = document.span(fault.node)
+            report.error(fault.code, document.file, span, fault.message, fault.help)
+
+
+def _faults(document: Document, error: ValidationError) -> Iterator[_Fault]:
+    if error.instance is None:  # said already, where the null was read
+        return
+    schema = error.schema if isinstance(error.schema, dict) else {}
+    failure = _Failure(
+        str(error.validator),
+        list(error.absolute_path),
+        error.instance,
+        schema,
+        error.validator_value,
+    )
+    if "propertyNames" in error.absolute_schema_path:
+        yield _bad_name(document, failure)
+        return
+    yield from _TELLERS.get(failure.keyword, _other)(document, failure)
+
+
+def _bad_name(document: Document, error: _Failure) -> _Fault:
+    name = str(error.instance)
+    node = document.key([*error.path, name])
+    if error.title == "field name":
+        return _Fault(
+            "policy/name", node, f"`{name}` is no field name",
+            "small letters, digits and `_`, a letter first",
+        )  # fmt: skip
+    if error.title == "group name":
+        mend = f'"@{name}":' if re.fullmatch(r"[a-z][a-z0-9_-]*", name) else '"@name":'
+        return _Fault("policy/name", node, f"`{name}` is no group name", f"write it as {mend}")
+    return _Fault(
+        "policy/name", node, f"`{name}` is no tool name",
+        "a name, a glob such as mcp__*, or a group such as @write, without spaces around it",
+    )  # fmt: skip
+
+
+def _unknown_keys(document: Document, error: _Failure) -> Iterator[_Fault]:
+    known = error.schema.get("properties", {})
+    for key in error.instance:
+        if key not in known:
+            node = document.key([*error.path, key])
+            yield _unknown_key(node, key, list(known), error.title)
+
+
+def _unknown_key(node: Node, key: str, known: list[str], title: str) -> _Fault:
+    near = nearest(key, known)
+    if title == "constraint":
+        help_ = f"did you mean `{near}`?" if near else "constraints: " + ", ".join(known)
+        return _Fault("policy/unknown-constraint", node, f"no constraint is called `{key}`", help_)
+    if key in RULE_KEYS and title in ("policy", "tool"):
+        return _Fault(
+            "policy/needs-rule-language", node,
+            f"`{key}` needs the rule language, which this release does not have",
+            f"remove `{key}`",
+        )  # fmt: skip
+    if title == "tool":
+        near = near or _MEANT.get(key)
+    help_ = f"did you mean `{near}`?" if near else "keys: " + ", ".join(known)
+    return _Fault("policy/unknown-key", node, f"`{key}` is not a key of a {title}", help_)
+
+
+def _missing(document: Document, error: _Failure) -> Iterator[_Fault]:
+    path = error.path
+    for key in error.demand:
+        if key not in error.instance:
+            help_ = "start the file with `version: 1`" if key == "version" else f"add `{key}:`"
+            yield _Fault("policy/missing-key", document.key(path), f"`{key}` is missing", help_)
+
+
+def _neither(document: Document, error: _Failure) -> Iterator[_Fault]:
+    """An entry without `require` and `optional`, unless a misspelt key says what it meant."""
+    known = error.schema["properties"]
+    for key in error.instance:
+        if key not in known and (nearest(key, known) or _MEANT.get(key)) in ("require", "optional"):
+            return
+    yield _Fault(
+        "policy/empty-entry", document.key(error.path),
+        "this entry neither requires a field nor lets one be optional",
+        "add `require: [intent]` or `optional: [intent]`",
+    )  # fmt: skip
+
+
+def _wrong_type(document: Document, error: _Failure) -> Iterator[_Fault]:
+    path = error.path
+    node = document.value(path)
+    found = kind(error.instance)
+    title = error.title
+    if title == "used field" and isinstance(error.instance, dict):
+        yield _Fault(
+            "policy/type", node, "a list holds names only",
+            "to constrain one, write a mapping: " + _as_mapping(document, path),
+        )  # fmt: skip
+        return
+    wanted, mend = _WANTED.get(title, ("a mapping", ""))
+    if isinstance(error.instance, str) and _NUMERAL.fullmatch(error.instance) and is_plain(node):
+        mend = f"`{error.instance}` stays text: its zeros would be lost as a number"
+    elif isinstance(error.instance, bool | int | float) and "text" in wanted:
+        mend = f'put it in quotes: "{node.value}"'
+    yield _Fault("policy/type", node, f"{wanted} is expected here, not {found}", mend)
+
+
+def _as_mapping(document: Document, path: Path) -> str:
+    """The list around `path` as the mapping its writer meant: `{intent: {}, rationale: {…}}`."""
+    parts: list[str] = []
+    for item in document.value(path[:-1]).value:
+        if isinstance(item.value, str):
+            parts.append(f"{item.value}: {{}}")
+            continue
+        for pair in item.value:
+            if isinstance(pair, tuple):
+                mark, end = pair[0].start_mark, pair[1].end_mark
+                line = document.lines[mark.line]
+                parts.append(line[mark.column : end.column] if end.line == mark.line else "…")
+    return "{" + ", ".join(parts) + "}"
+
+
+def _no_choice(document: Document, error: _Failure) -> Iterator[_Fault]:
+    node = document.value(error.path)
+    title = error.title
+    value = error.instance
+    shown = f"`{value}`" if isinstance(value, str | int | float) else kind(value)
+    choices = [str(choice) for choice in error.demand]
+    if title == "effect" and value == "off":
+        yield _Fault(
+            "policy/effect", node, "`off` is no effect here",
+            f"use `optional` for a field that may be absent; effects: {_listed(choices)}",
+        )  # fmt: skip
+        return
+    near = nearest(value, choices) if isinstance(value, str) else None
+    mend = _listed(choices) + (f"; did you mean `{near}`?" if near else "")
+    code = "policy/effect" if title == "effect" else "policy/value"
+    yield _Fault(code, node, f"{shown} is no {title}", mend)
+
+
+def _version(document: Document, error: _Failure) -> Iterator[_Fault]:
+    yield _Fault(
+        "policy/version", document.value(error.path),
+        "this release reads version 1 of the format", "write `version: 1`",
+    )  # fmt: skip
+
+
+def _bad_pattern(document: Document, error: _Failure) -> Iterator[_Fault]:
+    node = document.value(error.path)
+    title = error.title
+    if title == "place":
+        yield _Fault(
+            "policy/place", node, f"`{error.instance}` names no place in the arguments",
+            "member names joined by dots, `[]` for each element of a list: steps[].actions[]",
+        )  # fmt: skip
+    elif title == "reference":
+        yield _Fault(
+            "policy/ref", node, "a reference leads elsewhere in the same field: it starts with #",
+            "define it under `$defs` and write `$ref: '#/$defs/name'`",
+        )  # fmt: skip
+    else:
+        yield _Fault("policy/name", node, f"`{error.instance}` is no {title}", '"@name"')
+
+
+def _too_little(document: Document, error: _Failure) -> Iterator[_Fault]:
+    node = document.value(error.path)
+    if error.keyword in ("minimum", "exclusiveMinimum"):
+        bound = "at least 0" if error.keyword == "minimum" else "more than 0"
+        yield _Fault("policy/value", node, f"this must be {bound}", "")
+        return
+    yield _Fault("policy/value", node, "this is empty", "name at least one, or remove the key")
+
+
+def _twice(document: Document, error: _Failure) -> Iterator[_Fault]:
+    seen: list[Any] = []
+    for index, item in enumerate(error.instance):
+        if item in seen:
+            node = document.value([*error.path, index])
+            yield _Fault("policy/value", node, f"`{item}` is named twice", "remove one")
+        seen.append(item)
+
+
+def _other(document: Document, error: _Failure) -> Iterator[_Fault]:
+    node = document.value(error.path)
+    yield _Fault(
+        "policy/value", node, f"this does not meet `{error.keyword}` of the published schema", ""
+    )
+
+
+def kind(value: Any) -> str:
+    """What a JSON value is, to a person: "text", "a list", …"""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    names = ((str, "text"), (int | float, "a number"), (list, "a list"), (dict, "a mapping"))
+    return next((name for types, name in names if isinstance(value, types)), "null")
+
+
+def _listed(choices: list[str]) -> str:
+    return f"{', '.join(choices[:-1])} or {choices[-1]}"
+
+
+#: What is expected where a type is wrong, and how to write it, by the schema's title.
+_WANTED: Final = {
+    "policy": ("a mapping of keys such as `tools`", "start the file with `version: 1`"),
+    "name": ("a text", ""),
+    "fields": ("a mapping from field names to JSON Schemas", "intent: {minLength: 10}"),
+    "tools": ("a mapping from tool names to entries", "bash: {require: [intent]}"),
+    "groups": ("a mapping from group names to tools", '"@write": [save_file]'),
+    "names": ("a name or a list of names", ""),
+    "item": ("a text", ""),
+    "tool": ("a mapping, or a list of mappings,", "write {require: [intent]}"),
+    "place": ("a text", ""),
+    "require": ("a list of field names, or a mapping,", "write [intent] or {intent: {}}"),
+    "optional": ("a field name, a list of them, or a mapping,", "write [intent] or {intent: {}}"),
+    "used field": ("a field name, a text,", ""),
+    "constraint": ("a JSON Schema (a mapping, or true or false)", "write {} for no constraint"),
+    "constraints": ("a list of JSON Schemas", ""),
+    "enum": ("a list of values", ""),
+    "scalar": ("a text, a number, true or false", ""),
+    "count": ("a whole number", ""),
+    "number": ("a number", ""),
+    "pattern": ("a text", ""),
+    "reference": ("a text", ""),
+    "annotation": ("a text", ""),
+    "examples": ("a list of values", ""),
+    "switch": ("true or false", "small letters, no quotes"),
+}
+
+_TELLERS: Final[dict[str, _Teller]] = {
+    "additionalProperties": _unknown_keys,
+    "required": _missing,
+    "anyOf": _neither,
+    "type": _wrong_type,
+    "enum": _no_choice,
+    "const": _version,
+    "pattern": _bad_pattern,
+    "minimum": _too_little,
+    "exclusiveMinimum": _too_little,
+    "minLength": _too_little,
+    "minItems": _too_little,
+    "minProperties": _too_little,
+    "uniqueItems": _twice,
+}

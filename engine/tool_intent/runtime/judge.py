@@ -1,0 +1,134 @@
+"""One call judged by one program: copy, find everything, decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from typing import Any
+
+from tool_intent.runtime.arguments import snapshot
+from tool_intent.runtime.decision import Decision
+from tool_intent.runtime.extend import collisions
+from tool_intent.runtime.model import Finding, Scalar
+from tool_intent.runtime.pointer import escape, tokens
+from tool_intent.runtime.program import Program
+from tool_intent.runtime.strip import Carrier, Steps, places
+from tool_intent.runtime.text import normalise
+
+_NO_CARRIERS: tuple[Carrier, ...] = ()
+
+
+def judge(
+    program: Program, id: Scalar, args: Any, policy: str, schema: Any = None
+) -> Decision:
+    """The decision on a call of the program's tool. `args` is not changed.
+
+    `schema` is the tool's own argument schema, where the host knows it better than the catalog.
+    """
+    if args.__class__ is dict and schema is None and not program.taken:
+        known = program.known
+        for key, value in args.items():
+            if value.__class__ is not str or key not in known or not value.isascii():
+                break
+        else:
+            # Nothing but plain text under plain names: a shallow copy is deep, nothing is odd.
+            copy = args.copy()
+            found = program.judge(copy)
+            findings = () if found is None else _in_order(found, copy)
+            return Decision(id, program.tool, findings, copy, program.carriers, policy)
+    return _judge_with_care(program, id, args, policy, schema)
+
+
+def not_an_object(args: Any) -> Finding:
+    """The finding for arguments that are no object."""
+    return Finding(
+        "args/not-an-object",
+        "deny",
+        "",
+        f"the arguments must be an object, not {_KINDS.get(type(args), type(args).__name__)}",
+        "Send the arguments as one JSON object.",
+    )
+
+
+def not_judged(tool: str, id: Scalar, policy: str, error: Exception) -> Decision:
+    """The denial of a call that could not be judged; `error` is what went wrong inside."""
+    finding = Finding(
+        "engine/rule-error",
+        "deny",
+        "",
+        f"tool-intent failed while judging this call ({type(error).__name__})",
+        "A person must look into it: the call itself may be right.",
+    )
+    return Decision(id, tool, (finding,), None, _NO_CARRIERS, policy)
+
+
+def _judge_with_care(
+    program: Program, id: Scalar, args: Any, policy: str, schema: Any
+) -> Decision:
+    if not isinstance(args, dict):
+        finding = not_an_object(args)
+        return Decision(id, program.tool, (finding,), None, _NO_CARRIERS, policy)
+    copy, odd_keys, found = snapshot(args)
+    found += program.judge(copy) or ()
+    if odd_keys:
+        found += _misspelt(program, copy)
+    carriers = program.carriers
+    taken = program.taken if schema is None else set(collisions(schema, carriers))
+    if taken:
+        found += _collided(program, taken)
+        carriers = _without(carriers, taken)
+    return Decision(id, program.tool, _in_order(found, copy), copy, carriers, policy)
+
+
+def _misspelt(program: Program, args: dict[str, Any]) -> Iterable[Finding]:
+    for carrier, numbers in zip(program.carriers, program.misspelt, strict=True):
+        templates = dict(zip(carrier.fields, numbers, strict=True))
+        for pointer, place in places(args, carrier.at):
+            for key in place:
+                meant = None if key in templates else normalise(key)
+                if meant in templates:
+                    yield program.templates[templates[meant]].at(f"{pointer}/{escape(key)}")
+
+
+def _collided(program: Program, taken: Set[tuple[Steps, str]]) -> Iterable[Finding]:
+    for carrier, numbers in zip(program.carriers, program.collision, strict=True):
+        for name, number in zip(carrier.fields, numbers, strict=True):
+            if (carrier.at, name) in taken:
+                yield program.templates[number].at("")
+
+
+def _without(
+    carriers: tuple[Carrier, ...], taken: Set[tuple[Steps, str]]
+) -> tuple[Carrier, ...]:
+    return tuple(
+        Carrier(c.at, tuple(f for f in c.fields if (c.at, f) not in taken)) for c in carriers
+    )
+
+
+def _in_order(found: list[Finding], args: dict[str, Any]) -> tuple[Finding, ...]:
+    """By the place's position in the arguments, then by rule id."""
+    if len(found) > 1:
+        found.sort(key=lambda f: (_position(f.at, args), f.rule))
+    return tuple(found)
+
+
+def _position(pointer: str, args: dict[str, Any]) -> list[int]:
+    """Where a pointer points, member by member; what is absent comes after what is there."""
+    at: list[int] = []
+    value: Any = args
+    for token in tokens(pointer):
+        if value.__class__ is dict:
+            at.append(list(value).index(token) if token in value else len(value))
+            value = value.get(token)
+        elif value.__class__ is list and token.isdecimal():
+            at.append(int(token))
+            value = value[int(token)] if int(token) < len(value) else None
+        else:
+            at.append(0)
+            value = None
+    return at
+
+
+_KINDS = {
+    type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "text",
+    list: "a list",
+}  # fmt: skip

@@ -1,0 +1,127 @@
+"""The text that a model reads when its call is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tool_intent.runtime.model import SENIORITY, STRENGTH, Finding
+from tool_intent.runtime.pointer import plain, quoted, spoken, tokens
+
+#: The whole message and one line of it, in characters.
+LONGEST_MESSAGE = 1_500
+LONGEST_LINE = 400
+
+_OPENING = {
+    "deny": "tool-intent denied this {tool}; nothing was executed.",
+    "ask": "tool-intent needs a person's approval for this {tool}; nothing was executed.",
+}
+_WEAKER = {"note": " (a note)", "warn": " (a warning)"}
+#: Findings that no other arguments of the same call would mend.
+_BEYOND_THE_MODEL = frozenset({"policy/broken", "policy/missing", "engine/rule-error"})
+_BEYOND_THE_CALL = frozenset({"tools/unlisted", "fields/collision"})
+
+
+def model_message(tool: str, verdict: str, findings: Sequence[Finding]) -> str:
+    """Strongest and highest-ranked findings first, one line a rule with its places.
+
+    At most about 1,500 characters; what does not fit is counted. No argument is echoed.
+    """
+    opening = _OPENING[verdict].format(tool=plain(tool))
+    closing = _closing(findings)
+    room = LONGEST_MESSAGE - len(opening) - len(closing) - 40
+    lines: list[str] = []
+    groups = _grouped(findings)
+    for n, group in enumerate(groups):
+        line = _line(group)
+        room -= len(line) + 1
+        if room < 0 and lines:
+            rest = len(groups) - n
+            lines.append(f"- … and {rest} more {'finding' if rest == 1 else 'findings'}.")
+            break
+        lines.append(line)
+    return "\n".join([opening, *lines, closing])
+
+
+def _closing(findings: Iterable[Finding]) -> str:
+    refusing = {f.rule for f in findings if STRENGTH[f.effect] >= STRENGTH["ask"]}
+    if refusing & _BEYOND_THE_MODEL:
+        return "Do not send it again: tell the user what is said above, and stop."
+    if refusing & _BEYOND_THE_CALL:
+        return "Sending this call again changes nothing: use another tool, or ask the user."
+    return "Send the call again with these corrected."
+
+
+def _grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Findings of one rule about one field together, the strongest group first."""
+    groups: dict[tuple[str, str, str | None, str], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.rule, finding.message, finding.fix, finding.effect)
+        groups.setdefault(key, []).append(finding)
+
+    def seniority(group: list[Finding]) -> int:
+        ranks = [0 if f.origin is None else SENIORITY[f.origin.rank] for f in group]
+        return min(ranks)
+
+    return sorted(groups.values(), key=lambda g: (-STRENGTH[g[0].effect], seniority(g)))
+
+
+def _line(group: list[Finding]) -> str:
+    first = group[0]
+    said = first.message
+    last = (tokens(first.at) or [""])[-1]
+    where = _places([f.at for f in group])
+    if said.startswith(f"{last} "):
+        said = where + said[len(last) :]
+    elif where:
+        said = f"{where}: {said}"
+    said = said.replace(" is required", " is missing", 1) if _is_missing(first) else said
+    if not first.rule.startswith(("fields/", "entries/", "args/")):
+        said += f" ({first.rule})"
+    said += _WEAKER.get(first.effect, "")
+    line = f"- {said}." if not said.endswith((".", "!", "?")) else f"- {said}"
+    if first.fix:
+        line += f" {first.fix}" if first.who is None else f" {_attributed(first.who, first.fix)}"
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+
+
+def _is_missing(finding: Finding) -> bool:
+    return finding.rule == "fields/missing" and finding.message.endswith(" is required")
+
+
+def _attributed(who: str, words: str) -> str:
+    """A policy's own words, marked as such: below user rank anyone may have written them."""
+    return f"{plain(who, 60)} says: {quoted(words, 200)}"
+
+
+def _places(pointers: list[str]) -> str:
+    """`/edits/0/intent`, `/edits/2/intent` as `edits[0,2].intent`."""
+    shown: dict[tuple[str, str], list[str]] = {}
+    for pointer in pointers:
+        parts = tokens(pointer)
+        at = next((n for n in range(len(parts) - 1, 0, -1) if parts[n].isdecimal()), None)
+        if at is None:
+            shown.setdefault((spoken(pointer), ""), [])
+            continue
+        cut = pointer.split("/")
+        before = spoken("/".join(cut[: at + 1]))
+        after = spoken("".join(f"/{c}" for c in cut[at + 2 :]))
+        shown.setdefault((before, f".{after}" if after else ""), []).append(parts[at])
+    texts = [
+        f"{before}[{_runs(numbers)}]{after}" if numbers else before
+        for (before, after), numbers in shown.items()
+    ]
+    return ", ".join(t for t in texts[:6] if t) + (" and others" if len(texts) > 6 else "")
+
+
+def _runs(numbers: list[str]) -> str:
+    """`0, 1, 2, 5` as `0..2,5`, at most eight runs."""
+    runs: list[list[int]] = []
+    for n in sorted({int(x) for x in numbers}):
+        if runs and n == runs[-1][1] + 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    texts = [
+        str(a) if a == b else f"{a},{b}" if b == a + 1 else f"{a}..{b}" for a, b in runs
+    ]
+    return ",".join(texts[:8]) + (",…" if len(texts) > 8 else "")

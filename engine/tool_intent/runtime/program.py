@@ -1,0 +1,122 @@
+"""One tool's compiled policy, linked from plain data that can be cached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, NamedTuple, TypeAlias
+
+from tool_intent.runtime.extend import Advert
+from tool_intent.runtime.model import Finding, Origin
+from tool_intent.runtime.numbers import is_integer, is_multiple
+from tool_intent.runtime.patterns import searcher
+from tool_intent.runtime.strip import Carrier
+from tool_intent.runtime.text import LONGEST_TEXT, is_absent, normalise
+
+#: Judges a copy of arguments; None where there is nothing to say.
+Judge: TypeAlias = Callable[[dict[str, Any]], list[Finding] | None]
+
+
+class Image(NamedTuple):
+    """A program as data that `marshal` takes: tuples, texts, numbers and one code object.
+
+    `templates` are `(rule, effect, name, message, fix, origin, who)`; `misspelt` gives, for each
+    carrier, the template number of each of its fields, `collision` likewise; `taken` are the
+    fields, with their place, that a catalog's schema of the tool defines itself.
+    """
+
+    tool: str
+    code: CodeType
+    templates: tuple[tuple[Any, ...], ...]
+    patterns: tuple[str, ...]
+    constants: tuple[Any, ...]
+    carriers: tuple[tuple[Any, ...], ...]
+    misspelt: tuple[tuple[int, ...], ...]
+    collision: tuple[tuple[int, ...], ...]
+    adverts: tuple[tuple[Any, ...], ...]
+    known: frozenset[str]
+    taken: tuple[tuple[tuple[str, ...], str], ...]
+
+
+class Template:
+    """A finding without its place."""
+
+    __slots__ = ("effect", "fix", "message", "name", "origin", "rule", "who")
+
+    def __init__(
+        self,
+        rule: str,
+        effect: Any,
+        name: str,
+        message: str,
+        fix: str | None,
+        origin: tuple[Any, ...] | None,
+        who: str | None,
+    ) -> None:
+        self.rule = rule
+        self.effect = effect
+        self.name = name
+        self.message = message
+        self.fix = fix
+        self.origin = None if origin is None else Origin(*origin)
+        self.who = who
+
+    def at(self, pointer: str) -> Finding:
+        """The finding at the place that `pointer` names."""
+        return Finding(
+            self.rule, self.effect, pointer + self.name, self.message, self.fix, self.origin,
+            self.who,
+        )  # fmt: skip
+
+
+class Program:
+    """What judges calls of one tool. `known` are argument names that are no misspelt field and
+    mean nothing special to any host."""
+
+    __slots__ = (
+        "adverts", "carriers", "collision", "judge", "known", "misspelt", "taken", "templates",
+        "tool",
+    )  # fmt: skip
+
+    def __init__(self, image: Image) -> None:
+        self.tool = image.tool
+        self.templates = tuple(Template(*t) for t in image.templates)
+        self.carriers = tuple(Carrier(*c) for c in image.carriers)
+        self.adverts = tuple(Advert(*a) for a in image.adverts)
+        self.misspelt = image.misspelt
+        self.collision = image.collision
+        self.known = image.known
+        self.taken = frozenset(image.taken)
+        self.judge = _linked(image, self.templates)
+
+
+def add(found: list[Finding] | None, finding: Finding) -> list[Finding]:
+    """`found` with one more finding; a list is made only when there is something to hold."""
+    if found is None:
+        return [finding]
+    found.append(finding)
+    return found
+
+
+def _linked(image: Image, templates: tuple[Template, ...]) -> Judge:
+    names: dict[str, Any] = {
+        "__builtins__": {"len": len, "isinstance": isinstance, "bool": bool, "str": str,
+                         "int": int, "float": float, "list": list, "dict": dict,
+                         "enumerate": enumerate, "sum": sum},
+        "add": add,
+        "absent": is_absent,
+        "normalise": normalise,
+        "is_integer": is_integer,
+        "is_multiple": is_multiple,
+        "ABSENT": _ABSENT,
+        "LONGEST": LONGEST_TEXT,
+    }  # fmt: skip
+    names |= {f"K{n}": template.at for n, template in enumerate(templates)}
+    names |= {f"P{n}": searcher(pattern) for n, pattern in enumerate(image.patterns)}
+    names |= {f"C{n}": constant for n, constant in enumerate(image.constants)}
+    exec(image.code, names)  # noqa: S102  (our own code: from the compiler, or a checked cache)
+    judge: Judge = names["judge"]
+    return judge
+
+
+_ABSENT = object()
