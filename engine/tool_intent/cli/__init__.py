@@ -11,7 +11,17 @@ import sys
 
 def main() -> None:
     """Entry point of the console script."""
-    arguments = sys.argv[1:]
+    try:
+        _main(sys.argv[1:])
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        print("tool-intent: an internal error; nothing was executed after it", file=sys.stderr)
+        sys.exit(2)
+
+
+def _main(arguments: list[str]) -> None:
     if arguments[:1] == ["decide"]:
         from tool_intent.cli.decide import decide, options
 

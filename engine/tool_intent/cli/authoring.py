@@ -111,7 +111,9 @@ def _report(found: list[Diagnostic], files: int) -> None:
         out.print(visible(rendered(found)))
     errors = sum(d.severity == "error" for d in found)
     warnings = len(found) - errors
-    out.print(f"{_count(errors, 'error')}, {_count(warnings, 'warning')} in {_count(files, 'file')}")
+    out.print(
+        f"{_count(errors, 'error')}, {_count(warnings, 'warning')} in {_count(files, 'file')}"
+    )
 
 
 def _count(number: int, thing: str) -> str:

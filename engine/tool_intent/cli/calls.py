@@ -56,8 +56,9 @@ def run(
     ] = None,
     session: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Calls as JSON lines, as `decide` reads them; - is"
-                     " standard input."),
+        typer.Option(
+            metavar="FILE", help="Calls as JSON lines, as `decide` reads them; - is standard input."
+        ),
     ] = None,
     workspace: Annotated[
         Path | None, typer.Option(help="The tools' folder; without, a new temporary one.")
@@ -162,7 +163,7 @@ def _print(decision: Decision, result: Result | None) -> None:
         sep="",
     )
     for said in decision.provenance:
-        where = f"{spoken(said['at'])}: " if said["at"] else ""
+        where = f"{spoken(said['at'])}." if said["at"] else ""
         for field, value in said.items():
             if field != "at":
                 out.print(styled(f"      {where}{field}: {_brief(value)}", "dim"))

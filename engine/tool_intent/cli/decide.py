@@ -5,6 +5,7 @@ On the call path: imports neither typer nor rich, and nothing of authoring time.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import IO, Any, NamedTuple
@@ -15,6 +16,9 @@ from tool_intent.runtime.judge import not_judged
 from tool_intent.runtime.model import Call
 from tool_intent.runtime.session import SessionWindow
 from tool_intent.runtime.wire import dump
+
+#: Seconds without a byte on standard input after which nobody is taken to be writing.
+_SILENCE = 1.0
 
 
 class Options(NamedTuple):
@@ -43,13 +47,17 @@ def options(arguments: Sequence[str]) -> Options | None:
             value = rest.pop(0)
         if name == "--policy":
             given = given._replace(policy=(*given.policy, value))
+        elif name == "--cwd":
+            given = given._replace(cwd=value)
         else:
-            given = given._replace(**{name[2:]: value})
+            given = given._replace(now=value)
     return given
 
 
 def decide(given: Options) -> int:
     """Judge every line of standard input; the exit code is 0, or 2 for what could not be read."""
+    if given.cwd is not None and not os.path.isdir(given.cwd):
+        return _refuse(f"--cwd: there is no folder {given.cwd!r}")
     try:
         now = None if given.now is None else seconds(given.now)
         artifact = load(
@@ -65,7 +73,7 @@ def decide(given: Options) -> int:
         return _judge_lines(artifact, now, sys.stdin.buffer, sys.stdout)
     except BrokenPipeError:
         # Nobody reads the answers any more: nothing is left to say, and nothing was allowed.
-        sys.stdout = None  # type: ignore[assignment]  # or the interpreter flushes it at exit
+        sys.stdout = None  # or the interpreter flushes it at exit
         return 2
 
 
@@ -96,8 +104,25 @@ def explained(error: PolicyError) -> str:
 
 def _refuse(message: str) -> int:
     prefix = "" if "\ntool-intent: " in message else "tool-intent: "
-    print(f"{prefix}{message}", file=sys.stderr)
+    print(f"{prefix}{message}", file=sys.stderr, flush=True)
+    _drain()
     return 2
+
+
+def _drain() -> None:
+    """Read what is being sent, or its writer would see a broken pipe and not our words.
+
+    Standard output is closed first, so that a host waiting for an answer learns that none comes;
+    one that keeps its end open in silence is not waited for.
+    """
+    import select
+
+    sys.stdout.flush()
+    os.close(sys.stdout.fileno())
+    sys.stdout = None  # or the interpreter flushes it at exit
+    source = sys.stdin.fileno()
+    while select.select([source], [], [], _SILENCE)[0] and os.read(source, 1 << 20):
+        pass
 
 
 def _judge_lines(artifact: Artifact, now: float | None, lines: IO[bytes], out: IO[str]) -> int:
@@ -131,7 +156,7 @@ def _answer(
     try:
         decision = artifact.decide(call, window)
         answer = decision.to_dict()
-    except Exception as error:  # noqa: BLE001 (whatever fails inside denies)
+    except Exception as error:
         decision = not_judged(call.tool, call.id, artifact.digest, error)
         answer = decision.to_dict()
     sessions.judged(call, decision)

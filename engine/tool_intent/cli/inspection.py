@@ -47,8 +47,10 @@ def schema(
     policy: Policies = None,
     given: Annotated[
         typer.FileText | None,
-        typer.Option("--input", help="The tool as JSON (name, description, inputSchema); - reads"
-                     " standard input."),
+        typer.Option(
+            "--input",
+            help="The tool as JSON (name, description, inputSchema); - reads standard input.",
+        ),
     ] = None,
 ) -> None:
     """Print a tool's definition as a model is to see it: its own schema with the fields in it.
@@ -128,7 +130,7 @@ def _sources(given: list[str], format_: Format) -> None:
 def _effective(artifact: Artifact, format_: Format) -> None:
     policy = artifact.policy
     rows = [row for item in policy.items if isinstance(item, Requirement) for row in _rows(item)]
-    definitions = [
+    definitions: list[dict[str, Any]] = [
         {"field": d.name, "schema": d.schema, "policy": d.policy, "origin": str(d.origin)}
         for defined in policy.fields.values()
         for d in defined

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, NamedTuple
 
 from tool_intent.runtime.arguments import DuplicateKeys
@@ -87,9 +88,12 @@ def _expect_keys(value: dict[str, Any], known: tuple[str, ...]) -> None:
 def _id(value: dict[str, Any], number: int) -> Any:
     if "id" not in value:
         return number
-    if isinstance(value["id"], dict | list):
+    given = value["id"]
+    # NaN and Infinity are no JSON; a number too large for a float keeps its spelling.
+    unspeakable = given.__class__ is float and not isfinite(given)
+    if unspeakable or isinstance(given, dict | list):
         raise LineError("input/not-a-call", "`id` must be text, a number, a boolean or null")
-    return value["id"]
+    return given
 
 
 def _optional(value: dict[str, Any], key: str, kind: type, expected: str) -> Any:

@@ -106,7 +106,7 @@ class Artifact:
         if self._cache is not None:
             body = self._cache.read(entry)
             if body is not None:
-                return Image(*marshal.loads(body))
+                return Image(*marshal.loads(body))  # noqa: S302 (checked by the cache)
         from tool_intent.compiler.emit import image
 
         made = image(self.lowering.tool(tool))
@@ -143,7 +143,7 @@ def load(
     if cache is not None and not refused:
         known = _unchanged(cache.read(key))
         if known is not None:
-            return _cached(known, roots, cache, key, notes)
+            return _cached(known, roots, cache, notes)
     return _compiled(roots, refused, given, cache, key, notes, allow_empty=allow_empty)
 
 
@@ -194,7 +194,10 @@ def _compiled(
     policy = load_policy(roots, refused)
     asked_for = {root.shown for root in given}
     if given and policy.broken and (len(roots) == len(given) or _is_theirs(policy, asked_for)):
-        raise PolicyError("the policy is broken", policy.broken)
+        first = policy.broken[0]
+        where = f"{first.file}:{first.line}:{first.column}: {first.message}"
+        more = f" (and {len(policy.broken) - 1} more)" if len(policy.broken) > 1 else ""
+        raise PolicyError(f"the policy is broken: {where}{more}", policy.broken)
     if policy.empty and not allow_empty:
         names = ", ".join(root.shown for root in roots)
         raise PolicyError(f"{names} asks for nothing: it has no entry under `tools:`")
@@ -217,7 +220,7 @@ def _unchanged(body: bytes | None) -> tuple[str, str] | None:
     """The policy digest and folder of a cache entry whose sources are all as they were."""
     if body is None:
         return None
-    policy_digest, folder, sources = marshal.loads(body)
+    policy_digest, folder, sources = marshal.loads(body)  # noqa: S302 (checked by the cache)
     try:
         if all(fingerprint(read(path, rank)) == was for path, rank, was in sources):
             return policy_digest, folder
@@ -227,7 +230,7 @@ def _unchanged(body: bytes | None) -> tuple[str, str] | None:
 
 
 def _cached(
-    known: tuple[str, str], roots: list[Root], cache: Cache, key: str, notes: tuple[str, ...]
+    known: tuple[str, str], roots: list[Root], cache: Cache, notes: tuple[str, ...]
 ) -> Artifact:
     policy_digest, folder = known
 

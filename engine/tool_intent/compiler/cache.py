@@ -6,6 +6,7 @@ nobody else can write, and whose bytes are those that were written. Anything els
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
@@ -127,7 +128,5 @@ def digest(*parts: str) -> str:
 
 
 def _remove(path: str) -> None:
-    try:
+    with contextlib.suppress(OSError):
         os.remove(path)
-    except OSError:
-        pass

@@ -56,25 +56,45 @@ def _parts(schema: Any, root: Any, pointer: str) -> Iterator[Part]:
         return
     for keyword, value in schema.items():
         at = f"{pointer}/{escape(keyword)}"
-        if keyword in _LEAVES:
-            yield Part(keyword, at, Test(keyword, value))
-        elif keyword == "type" and pointer:
-            # The field's own type is fields/type; deeper, it is a constraint like any other.
+        # The field's own type is fields/type; deeper, it is a constraint like any other.
+        if keyword in _LEAVES or (keyword == "type" and pointer):
             yield Part(keyword, at, Test(keyword, value))
         elif keyword == "$ref":
             yield from _parts(_target(root, value), root, value[1:] or "/")
         elif keyword == "allOf":
             for n, part in enumerate(value):
                 yield from _parts(part, root, f"{at}/{n}")
-        elif keyword in ("anyOf", "oneOf"):
-            branches = tuple(_whole(branch, root, f"{at}/{n}") for n, branch in enumerate(value))
-            yield Part(keyword, at, AnyOf(branches) if keyword == "anyOf" else OneOf(branches))
-        elif keyword == "not":
-            yield Part(keyword, at, Not(_whole(value, root, at)))
-        elif keyword == "if" and ("then" in schema or "else" in schema):
-            then = _whole(schema.get("then", True), root, f"{pointer}/then")
-            otherwise = _whole(schema.get("else", True), root, f"{pointer}/else")
-            yield Part(keyword, at, IfThenElse(_whole(value, root, at), then, otherwise))
+        elif keyword in _COMPOUNDS:
+            yield Part(keyword, at, _COMPOUNDS[keyword](schema, root, pointer))
+
+
+def _any_of(schema: Any, root: Any, pointer: str) -> Constraint:
+    return AnyOf(_branches(schema["anyOf"], root, f"{pointer}/anyOf"))
+
+
+def _one_of(schema: Any, root: Any, pointer: str) -> Constraint:
+    return OneOf(_branches(schema["oneOf"], root, f"{pointer}/oneOf"))
+
+
+def _not(schema: Any, root: Any, pointer: str) -> Constraint:
+    return Not(_whole(schema["not"], root, f"{pointer}/not"))
+
+
+def _if(schema: Any, root: Any, pointer: str) -> Constraint:
+    return IfThenElse(
+        _whole(schema["if"], root, f"{pointer}/if"),
+        _whole(schema.get("then", True), root, f"{pointer}/then"),
+        _whole(schema.get("else", True), root, f"{pointer}/else"),
+    )
+
+
+_COMPOUNDS: dict[str, Callable[[Any, Any, str], Constraint]] = {
+    "anyOf": _any_of, "oneOf": _one_of, "not": _not, "if": _if,
+}  # fmt: skip
+
+
+def _branches(schemas: list[Any], root: Any, pointer: str) -> tuple[Constraint, ...]:
+    return tuple(_whole(s, root, f"{pointer}/{n}") for n, s in enumerate(schemas))
 
 
 def _whole(schema: Any, root: Any, pointer: str) -> Constraint:
@@ -145,6 +165,8 @@ def _leaf(keyword: str, value: Any, kind: Kind) -> Constraint:
 def _is_kind(value: Any, kind: Kind) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
-    return isinstance(value, str) if kind == "string" else (
-        kind == "number" and isinstance(value, int | float)
+    return (
+        isinstance(value, str)
+        if kind == "string"
+        else (kind == "number" and isinstance(value, int | float))
     )

@@ -1,12 +1,13 @@
 """Python source for one tool: fields unrolled, constants bound, findings made only when needed.
 
 The source is a function `judge(a)` over a private copy of the arguments (exact dicts and lists).
-`K0`, `K1` … make findings at a place, `P0` … search patterns, `C0` … are constants.
+`K0`, `K1` … make findings at a place, `F0` … are findings whose place never varies, `P0` … search
+patterns, `C0` … are constants.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tool_intent.compiler.constraints import specialised
 from tool_intent.compiler.ir import (
@@ -26,6 +27,7 @@ from tool_intent.compiler.ir import (
 )
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.program import Image
+from tool_intent.runtime.text import LONGEST_TEXT
 
 
 def image(tool: Tool) -> Image:
@@ -38,6 +40,26 @@ def source(tool: Tool) -> str:
     return _Emitter(tool).source()
 
 
+class _Pointer(NamedTuple):
+    """Source of a JSON Pointer: the inside of an f-string. `varies`: it holds list indices."""
+
+    text: str
+    varies: bool
+
+    def below(self, pointer: str) -> _Pointer:
+        literal = pointer.replace("{", "{{").replace("}", "}}")
+        return _Pointer(self.text + literal, self.varies)
+
+    def element(self, index: str) -> _Pointer:
+        return _Pointer(f"{self.text}/{{{index}}}", True)
+
+    def __str__(self) -> str:
+        return f"f{self.text!r}"
+
+
+_ROOT = _Pointer("", varies=False)
+
+
 class _Emitter:
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
@@ -45,17 +67,19 @@ class _Emitter:
         self._reports: dict[Report, int] = {}
         self._patterns: dict[str, int] = {}
         self._constants: list[Any] = []
+        self._findings: dict[str, int] = {}
         self._variables = 0
 
     def source(self) -> str:
         self._line(0, "def judge(a):")
         self._line(1, "f = None")
         for report in self._tool.always:
-            self._found(1, report, "''")
+            self._found(1, report, _ROOT)
         for place in self._tool.places:
-            self._walk(place, place.at, "a", "", [], 1, is_element=False)
+            self._walk(place, place.at, "a", _ROOT, 1, is_element=False)
         self._line(1, "return f")
-        return "\n".join(self._lines) + "\n"
+        bound = [f"F{n} = {made}" for made, n in self._findings.items()]
+        return "\n".join([*bound, *self._lines]) + "\n"
 
     def image(self) -> Image:
         code = compile(self.source(), f"<tool-intent {self._tool.name!r}>", "exec")
@@ -85,8 +109,12 @@ class _Emitter:
     def _template(self, report: Report) -> int:
         return self._reports.setdefault(report, len(self._reports))
 
-    def _found(self, depth: int, report: Report, base: str) -> None:
-        self._line(depth, f"f = add(f, K{self._template(report)}({base}))")
+    def _found(self, depth: int, report: Report, at: _Pointer) -> None:
+        finding = f"K{self._template(report)}({at.below(report.name)})"
+        if not at.varies:
+            finding = f"F{self._findings.setdefault(finding, len(self._findings))}"
+        self._line(depth, f"if f is None: f = [{finding}]")
+        self._line(depth, f"else: f.append({finding})")
 
     def _fresh(self) -> str:
         self._variables += 1
@@ -97,23 +125,18 @@ class _Emitter:
         place: Place,
         steps: tuple[str, ...],
         value: str,
-        pointer: str,
-        indices: list[str],
+        at: _Pointer,
         depth: int,
         *,
         is_element: bool,
     ) -> None:
-        """Source that goes from `value`, at `pointer`, along the remaining steps of the place."""
-        base = _base(pointer, indices)
+        """Source that goes from `value`, at `at`, along the remaining steps of the place."""
         if steps[:1] == ("[]",):
             index, element = self._fresh(), self._fresh()
             self._line(depth, f"if {value}.__class__ is list and {value}:")
             self._line(depth + 1, f"for {index}, {element} in enumerate({value}):")
-            self._walk(
-                place, steps[1:], element, pointer + "/{}", [*indices, index], depth + 2,
-                is_element=True,
-            )  # fmt: skip
-            self._otherwise(place.no_entry, base, depth)
+            self._walk(place, steps[1:], element, at.element(index), depth + 2, is_element=True)
+            self._otherwise(place.no_entry, at, depth)
             return
         inside = depth
         if value != "a":
@@ -122,88 +145,93 @@ class _Emitter:
         if steps:
             member = self._fresh()
             self._line(inside, f"{member} = {value}.get({steps[0]!r})")
-            self._walk(
-                place, steps[1:], member, f"{pointer}/{_literal(steps[0])}", indices, inside,
-                is_element=False,
-            )  # fmt: skip
+            self._walk(place, steps[1:], member, at.below(f"/{escape(steps[0])}"), inside, is_element=False)
         else:
             for field in place.fields:
-                self._field(field, value, base, inside)
+                self._field(field, value, at, inside)
         if value != "a":
-            self._otherwise(place.no_object if is_element else place.no_entry, base, depth)
+            self._otherwise(place.no_object if is_element else place.no_entry, at, depth)
 
-    def _otherwise(self, report: Report | None, base: str, depth: int) -> None:
+    def _otherwise(self, report: Report | None, at: _Pointer, depth: int) -> None:
         if report is not None:
             self._line(depth, "else:")
-            self._found(depth + 1, report, base)
+            self._found(depth + 1, report, at)
 
-    def _field(self, field: Field, container: str, base: str, depth: int) -> None:
+    def _field(self, field: Field, container: str, at: _Pointer, depth: int) -> None:
         value = self._fresh()
-        self._line(depth, f"{value} = {container}.get({field.name!r}, ABSENT)")
+        self._line(depth, f"{value} = {container}.get({field.name!r})")
         branch = "if"
         for kind in _tested(field.kinds):
             condition = _KIND_TESTS[kind].format(value)
             if kind == "string" and not _constraints(field, kind):
-                # The common case in one test: printable ASCII that is not blank.
+                # The common case, without a look at the whole text: ASCII of readable length that
+                # starts with a visible character, which no normalisation takes away.
                 self._line(
                     depth,
-                    f"{branch} {condition} and {value}.isascii() and {value}.isprintable()"
-                    f" and {value}.strip() and len({value}) <= LONGEST: pass",
+                    f"{branch} {condition} and {value} >= '!' and {value} < '\\x7f'"
+                    f" and {value}.isascii() and len({value}) <= {LONGEST_TEXT}: pass",
                 )
                 branch = "elif"
             self._line(depth, f"{branch} {condition}:")
-            self._kind(field, kind, value, base, depth + 1)
+            self._kind(field, kind, value, at, depth + 1)
             branch = "elif"
         if field.missing is not None:
-            self._line(depth, f"{branch} {value} is ABSENT:")
-            self._found(depth + 1, field.missing, base)
+            absent = f"{value} is None and {field.name!r} not in {container}"
+            self._line(depth, f"{branch} {absent}:")
+            self._found(depth + 1, field.missing, at)
             self._line(depth, "else:")
         else:
-            self._line(depth, f"{branch} {value} is not ABSENT:")
-        self._found(depth + 1, field.wrong_type, base)
+            present = f"{value} is not None or {field.name!r} in {container}"
+            self._line(depth, f"{branch} {present}:")
+        self._found(depth + 1, field.wrong_type, at)
 
-    def _kind(self, field: Field, kind: Kind, value: str, base: str, depth: int) -> None:
+    def _kind(self, field: Field, kind: Kind, value: str, at: _Pointer, depth: int) -> None:
         checks = _constraints(field, kind)
         if kind == "string":
-            self._text(field, checks, value, base, depth)
+            self._text(field, checks, value, at, depth)
             return
         if kind == "number" and "number" not in field.kinds:
             self._line(depth, f"if not is_integer({value}):")
-            self._found(depth + 1, field.wrong_type, base)
+            self._found(depth + 1, field.wrong_type, at)
             if checks:
                 self._line(depth, "else:")
-                self._each(checks, (value,), base, depth + 1)
+                self._each(checks, (value,), at, depth + 1)
             return
-        self._each(checks, (value,), base, depth)
+        self._each(checks, (value,), at, depth)
 
     def _text(
-        self, field: Field, checks: list[tuple[Constraint, Report]], raw: str, base: str, depth: int
+        self,
+        field: Field,
+        checks: list[tuple[Constraint, Report]],
+        raw: str,
+        at: _Pointer,
+        depth: int,
     ) -> None:
         text = self._fresh()
         self._line(depth, f"{text} = normalise({raw})")
         self._line(depth, f"if {text} is None:")
-        self._found(depth + 1, field.unreadable, base)
+        self._found(depth + 1, field.unreadable, at)
         self._line(depth, f"elif absent({text}):")
         if field.blank is None:
             self._line(depth + 1, "pass")
         else:
-            self._found(depth + 1, field.blank, base)
+            self._found(depth + 1, field.blank, at)
         if checks:
             self._line(depth, "else:")
-            self._each(checks, (raw, text), base, depth + 1)
+            self._each(checks, (raw, text), at, depth + 1)
 
     def _each(
         self,
         checks: list[tuple[Constraint, Report]],
         values: tuple[str, ...],
-        base: str,
+        at: _Pointer,
         depth: int,
     ) -> None:
         """A finding for each constraint that does not hold of every one of the values."""
         for constraint, report in checks:
             tests = [self._expression(constraint, value) for value in values]
             self._line(depth, f"if not ({' and '.join(tests)}):")
-            self._found(depth + 1, report, base)
+            self._found(depth + 1, report, at)
         if not checks:
             self._line(depth, "pass")
 
@@ -276,17 +304,6 @@ def _constraints(field: Field, kind: Kind) -> list[tuple[Constraint, Report]]:
     """What can break for values of one kind. Text that is there has a length of at least 1."""
     found = [(specialised(check.constraint, kind), check.report) for check in field.checks]
     return [(c, r) for c, r in found if c not in (Always(True), Test("minLength", 1))]
-
-
-def _base(pointer: str, indices: list[str]) -> str:
-    """An expression for a pointer, with the list indices of the moment in it."""
-    if not indices:
-        return repr(pointer.format())
-    return f"{pointer!r}.format({', '.join(indices)})"
-
-
-def _literal(step: str) -> str:
-    return escape(step).replace("{", "{{").replace("}", "}}")
 
 
 def _flat(report: Report) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tool_intent.compiler import wording
-from tool_intent.compiler.constraints import KINDS, Part, kinds, parts
+from tool_intent.compiler.constraints import KINDS, kinds, parts
 from tool_intent.compiler.ir import Check, Constraint, Field, Kind, Place, Report, Test, Tool
 from tool_intent.compiler.matching import Matcher
 from tool_intent.policy.model import (
@@ -55,7 +55,7 @@ class Lowering:
             r for r in matching if not any(self._matcher.means(e, name) for e in r.excepted)
         ]
         places = tuple(self._places(applying))
-        always = self._always if matching else self._always + tuple(self._unlisted(name))
+        always = self._always if matching else self._always + tuple(self._unlisted())
         carriers = tuple(Carrier(p.at, tuple(f.name for f in p.fields)) for p in places)
         schemas = [t.schema for t in self._policy.catalog.get(name, ()) if t.schema is not None]
         taken = {c for s in schemas for c in collisions(s, carriers)}
@@ -67,7 +67,7 @@ class Lowering:
         exact = [r for key in _spellings(name) for r in self._exact.get(key, ())]
         return exact + self._wide
 
-    def _unlisted(self, name: str) -> Iterable[Report]:
+    def _unlisted(self) -> Iterable[Report]:
         for unlisted in self._policy.unlisted:
             if unlisted.effect != "off":
                 yield Report(
@@ -123,7 +123,7 @@ class Lowering:
         )
         required = demanding and report("missing", f"{name} is required", demanding)
         blank = demanding and report(
-            "missing", f"{name} is required and what was sent is blank", demanding
+            "missing", f"{name} is required; what was sent is blank", demanding
         )
         return Field(
             name,
@@ -131,7 +131,9 @@ class Lowering:
             required,
             blank,
             report("type", wording.kinds_expected(name, allowed), carrying),
-            report("unreadable", wording.unreadable(name), carrying, "Write it shorter and plainer."),
+            report(
+                "unreadable", wording.unreadable(name), carrying, "Write it shorter and plainer."
+            ),
             _replaced(misspelt, name="", who=None),
             _replaced(collision, name=_container(at, name), who=None),
             checks,
@@ -258,9 +260,7 @@ def _nearest_origin(origins: Mapping[str, Origin], pointer: str, whole: Origin) 
 
 
 def _replaced(report: Report, *, name: str, who: str | None) -> Report:
-    return Report(
-        report.rule, report.effect, name, report.message, report.fix, report.origin, who
-    )
+    return Report(report.rule, report.effect, name, report.message, report.fix, report.origin, who)
 
 
 def _container(at: tuple[str, ...], name: str) -> str:

@@ -113,7 +113,7 @@ def _is(kind: Kind, value: Any) -> bool:
 
 def _leaf(keyword: str, expected: Any, value: Any) -> bool:
     if keyword == "type":
-        named = [expected] if isinstance(expected, str) else expected
+        named: list[Kind] = [expected] if isinstance(expected, str) else expected
         return any(_is(kind, value) for kind in named if kind in _SCALARS)
     if keyword in ("enum", "const"):
         options = expected if keyword == "enum" else [expected]
@@ -125,9 +125,9 @@ def _leaf(keyword: str, expected: Any, value: Any) -> bool:
 
 def _text_leaf(keyword: str, expected: Any, value: str) -> bool:
     if keyword == "minLength":
-        return len(value) >= expected
+        return bool(len(value) >= expected)
     if keyword == "maxLength":
-        return len(value) <= expected
+        return bool(len(value) <= expected)
     return searcher(expected)(value)
 
 

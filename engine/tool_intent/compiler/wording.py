@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tool_intent.compiler.ir import Kind, Test
 from tool_intent.compiler.constraints import Part
+from tool_intent.compiler.ir import Kind, Test
 from tool_intent.runtime.pointer import quoted
 from tool_intent.runtime.text import LONGEST_MARKS, LONGEST_TEXT
 
@@ -15,6 +15,13 @@ _KINDS: dict[Kind, str] = {
     "number": "a number",
     "integer": "a whole number",
     "boolean": "true or false",
+}
+_NUMBERS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "more than",
+    "exclusiveMaximum": "less than",
+    "multipleOf": "a multiple of",
 }
 _COMPOUND = {
     "anyOf": "must fit at least one of the alternatives of its definition",
@@ -46,6 +53,8 @@ def broken(name: str, part: Part) -> str:
 
 
 def _leaf(keyword: str, value: Any) -> str:
+    if keyword in _NUMBERS:
+        return f"must be {_NUMBERS[keyword]} {value}"
     match keyword:
         case "minLength":
             return f"must have at least {_characters(value)}"
@@ -57,18 +66,8 @@ def _leaf(keyword: str, value: Any) -> str:
             return f"must be {_or([_shown(v) for v in value[:12]])}{_more(value)}"
         case "const":
             return f"must be {_shown(value)}"
-        case "minimum":
-            return f"must be at least {value}"
-        case "maximum":
-            return f"must be at most {value}"
-        case "exclusiveMinimum":
-            return f"must be more than {value}"
-        case "exclusiveMaximum":
-            return f"must be less than {value}"
-        case "multipleOf":
-            return f"must be a multiple of {value}"
-    kinds = [value] if isinstance(value, str) else value
-    return f"must be {_or([_KINDS.get(k, k) for k in kinds])}"
+    kinds: list[Kind] = [value] if isinstance(value, str) else value
+    return f"must be {_or([_KINDS.get(k, str(k)) for k in kinds])}"
 
 
 def _characters(count: int) -> str:

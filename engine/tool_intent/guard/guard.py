@@ -94,7 +94,7 @@ class Guard:
             if schema is None:
                 schema = self._schemas.get(tool)
             return judge(self._program(tool), id, args, self._digest, schema)
-        except Exception as error:  # noqa: BLE001 (whatever fails inside denies)
+        except Exception as error:
             return not_judged(tool, id, self._digest, error)
 
     def check_many(self, calls: Iterable[Call | Mapping[str, Any]]) -> Iterator[Decision]:

@@ -20,8 +20,6 @@ class GuardedTool:
     """Stands where a function stood. Call it with the function's arguments and the fields; it
     raises Denied or returns what the function returns (an awaitable, for a coroutine function)."""
 
-    __slots__ = ("__doc__", "__name__", "_run", "spec")
-
     def __init__(self, guard: Guard, function: Callable[..., Any]) -> None:
         self.__name__ = function.__name__
         self.__doc__ = inspect.getdoc(function)

@@ -4,7 +4,7 @@ references that lead nowhere or in a circle, keywords that cannot apply to the f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeGuard
 from urllib.parse import unquote
 
 from tool_intent.policy.patterns import pattern_fault
@@ -28,13 +28,14 @@ _INSTEAD: Final = {
 
 class Fault(NamedTuple):
     """Something wrong at `path` within the schema; the key itself is at fault, not its value,
-    where `at_key` says so."""
+    where `at_key` says so. A warning where the schema means something all the same."""
 
     path: tuple[str | int, ...]
     code: str
     message: str
     help: str
     at_key: bool = False
+    severity: Literal["error", "warning"] = "error"
 
 
 _Place: TypeAlias = tuple[str | int, ...]
@@ -57,7 +58,7 @@ def faults(schema: Any, types: frozenset[str]) -> Iterator[Fault]:
     Parts of the wrong shape are passed over: the published schema has named those.
     """
     if isinstance(schema, dict) and schema:
-        yield from _walk(schema, types or _TEXT, ())
+        yield from _walk(schema, types, ())
         yield from _references(schema)
 
 
@@ -86,38 +87,51 @@ def _parts(schema: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]
             yield ("$defs", name), part
 
 
-def _inapplicable(schema: dict[str, Any], types: frozenset[str]) -> Iterator[Fault]:
+def _inapplicable(schema: dict[str, Any], named: frozenset[str]) -> Iterator[Fault]:
+    types = named or _TEXT
     for word in schema:
         if word in _APPLIES and not _APPLIES[word] & types:
-            named = " or ".join(sorted(types))
             instead = _INSTEAD.get(word)
             mend = f"use `{instead}`, or give the field another type" if instead else "remove it"
             if types == _TEXT:
                 mend = "give the field `type: integer` or `type: number`"
                 mend += f", or use `{instead}`" if instead else ""
             yield Fault(
-                (word,), "policy/constraint",
-                f"`{word}` cannot apply: the field's type is {named}", mend, True,
+                (word,), "policy/constraint", f"`{word}` says nothing: {_typed(named)}", mend,
+                True, _severity(named),
             )  # fmt: skip
 
 
-def _unmatched(schema: dict[str, Any], types: frozenset[str]) -> Iterator[Fault]:
-    values: list[tuple[tuple[str | int, ...], Any]] = []
+def _unmatched(schema: dict[str, Any], named: frozenset[str]) -> Iterator[Fault]:
+    types = named or _TEXT
+    values: list[tuple[_Place, Any]] = []
     if isinstance(schema.get("enum"), list):
         values += [(("enum", n), value) for n, value in enumerate(schema["enum"])]
     if "const" in schema:
         values.append((("const",), schema["const"]))
     for path, value in values:
         if isinstance(value, str | int | float) and not _is_of(value, types):
-            named = " or ".join(sorted(types))
             mend = "put it in quotes" if "string" in types else "give the field a type that fits"
             if types == _TEXT:
                 wanted = "boolean" if isinstance(value, bool) else "number"
                 mend = f"put it in quotes, or give the field `type: {wanted}`"
             yield Fault(
                 path, "policy/constraint",
-                f"no value of the field equals {kind(value)}: its type is {named}", mend,
+                f"no value of the field equals {kind(value)}: {_typed(named)}", mend,
+                False, _severity(named),
             )  # fmt: skip
+
+
+def _typed(named: frozenset[str]) -> str:
+    if not named:
+        return "a field is text unless it has a type"
+    return f"the field's type is {' or '.join(sorted(named))}"
+
+
+def _severity(named: frozenset[str]) -> Literal["error", "warning"]:
+    # A stated type contradicts the keyword. Without one the schema is JSON Schema's and means
+    # what it means there, most likely not what its writer thought.
+    return "error" if named else "warning"
 
 
 def _is_of(value: str | float | bool, types: frozenset[str]) -> bool:
@@ -166,7 +180,7 @@ def _branches(schema: dict[str, Any], _: frozenset[str]) -> Iterator[Fault]:
         if word in schema and "if" not in schema:
             yield Fault(
                 (word,), "policy/constraint", f"`{word}` says nothing without `if`", "add `if`",
-                True,
+                True, "warning",
             )  # fmt: skip
 
 

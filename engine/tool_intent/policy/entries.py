@@ -131,6 +131,8 @@ class FileReader:
                         )  # fmt: skip
 
     def _unknown_field(self, name: str, node: Node) -> None:
+        if not name:  # empty, which the published schema says
+            return
         near = nearest(name, self._known)
         mend = f"did you mean `{near}`?" if near else f"define it: fields: {{{name}: {{}}}}"
         self._error("policy/unknown-field", node, f"no field is called `{name}`", mend)
@@ -143,7 +145,9 @@ class FileReader:
                     key = value = value.value[step]
                 else:
                     key, value = next(pair for pair in value.value if pair[0].value == step)
-            self._error(fault.code, key if fault.at_key else value, fault.message, fault.help)
+            span = self._file.document.span(key if fault.at_key else value)
+            say = self._report.error if fault.severity == "error" else self._report.warning
+            say(fault.code, self._shown, span, fault.message, fault.help)
 
     def _origins(self, schema: Any, node: Node, place: Origin) -> dict[str, Origin]:
         places = {"": place}

@@ -24,6 +24,7 @@ BUILT_IN: Final = {
     "intent": "The goal this call serves.",
     "rationale": "Why it is right: requirement, evidence or constraint.",
 }
+UNTIL_MENDED: Final = "mend it or remove it: until then every call is denied"
 _NEEDS_LANGUAGE: Final = "needs the rule language, which this release does not have"
 
 
@@ -145,9 +146,10 @@ class Reader:
         return PolicyFile(path, shown, pack, data, document)
 
     def _unreadable(self, shown: str, asked: tuple[str, Span], error: Unreadable) -> None:
+        named = asked[1] is not START
         self._report.error(
             "policy/unreadable", *asked, f"`{shown}` cannot be read: {error.reason}",
-            "mend it or remove it: until then every call is denied",
+            f"name a file beside `{asked[0]}`" if named else UNTIL_MENDED,
         )  # fmt: skip
 
     def _link(self, file: PolicyFile, rank: Rank) -> None:

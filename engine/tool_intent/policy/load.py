@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final
 
 from tool_intent.policy.entries import FileReader
-from tool_intent.policy.files import BUILT_IN, CatalogFile, PolicyFile, Reader
+from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
 from tool_intent.policy.model import (
     CatalogTool,
     EffectivePolicy,
@@ -19,8 +19,8 @@ from tool_intent.policy.model import (
 )
 from tool_intent.policy.positions import START, Report
 from tool_intent.policy.sources import Candidate, Root
-from tool_intent.policy.targets import check_targets
-from tool_intent.runtime.model import Origin, Rank
+from tool_intent.policy.targets import check_targets, close_exceptions, declared_groups
+from tool_intent.runtime.model import RANKS, Origin, Rank
 from tool_intent.runtime.text import UNICODE_VERSION
 
 #: Raised when the same files come to mean something else.
@@ -40,7 +40,7 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
         report.error(
             "policy/unreadable", place.shown, START,
             f"`{place.shown}` cannot be read: {place.reason}",
-            "mend it or remove it: until then every call is denied",
+            UNTIL_MENDED,
         )  # fmt: skip
     reader = Reader(report)
     shipped = reader.shipped_catalogs()
@@ -61,9 +61,10 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
         unlisted += part.unlisted()
 
     tools = _tools(catalog for catalog, _ in catalogs)
-    groups = check_targets(parts, catalogs, tools, report)
+    declared = declared_groups(parts, catalogs)
+    groups = check_targets(parts, declared, tools, report)
     return EffectivePolicy(
-        items=tuple(items),
+        items=tuple(close_exceptions(items, declared, groups)),
         fields=_with_built_in(fields),
         unlisted=tuple(unlisted),
         groups=groups,
@@ -94,7 +95,7 @@ def _named_catalogs(
 
 def _check_layer(file: PolicyFile, rank: Rank, report: Report) -> None:
     layer = file.data.get("layer")
-    if isinstance(layer, str) and layer != rank:
+    if layer in RANKS and layer != rank:
         node = file.document.value(["layer"])
         report.error(
             "policy/layer", file.shown, file.document.span(node),

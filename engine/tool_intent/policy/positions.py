@@ -26,6 +26,7 @@ class Span(NamedTuple):
 
 #: The start of a file, for what is wrong with all of it.
 START = Span(1, 1, 1, 1)
+_LONGEST_MESSAGE = 500
 
 
 def split_lines(text: str) -> list[str]:
@@ -114,6 +115,13 @@ def members(value: dict[str, Any], node: Node) -> Iterator[tuple[str, Any, Node,
         yield key, inner, key_node, value_node
 
 
+def _visible(text: str) -> str:
+    """A message that holds names out of a file: on one line, nothing hidden, of bounded length."""
+    if len(text) > _LONGEST_MESSAGE:
+        text = text[:_LONGEST_MESSAGE] + "…"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 class Report:
     """What is wrong, each thing once, in the order found."""
 
@@ -122,11 +130,11 @@ class Report:
 
     def error(self, code: str, file: str, span: Span, message: str, mend: str = "") -> None:
         """Something that makes the policy unusable. `mend` says how to put it right."""
-        self.extend([Diagnostic(code, "error", file, *span, message, mend)])
+        self.extend([Diagnostic(code, "error", file, *span, _visible(message), _visible(mend))])
 
     def warning(self, code: str, file: str, span: Span, message: str, mend: str = "") -> None:
         """Something most likely not meant, that can be read all the same."""
-        self.extend([Diagnostic(code, "warning", file, *span, message, mend)])
+        self.extend([Diagnostic(code, "warning", file, *span, _visible(message), _visible(mend))])
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Take over what another report found."""

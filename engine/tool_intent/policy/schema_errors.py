@@ -156,7 +156,7 @@ def _neither(document: Document, error: _Failure) -> Iterator[_Fault]:
 def _wrong_type(document: Document, error: _Failure) -> Iterator[_Fault]:
     path = error.path
     node = document.value(path)
-    found = kind(error.instance)
+    found = "a fraction" if isinstance(error.instance, float) else kind(error.instance)
     title = error.title
     if title == "used field" and isinstance(error.instance, dict):
         yield _Fault(
@@ -164,9 +164,10 @@ def _wrong_type(document: Document, error: _Failure) -> Iterator[_Fault]:
             "to constrain one, write a mapping: " + _as_mapping(document, path),
         )  # fmt: skip
         return
-    wanted, mend = _WANTED.get(title, ("a mapping", ""))
-    if isinstance(error.instance, str) and _NUMERAL.fullmatch(error.instance) and is_plain(node):
-        mend = f"`{error.instance}` stays text: its zeros would be lost as a number"
+    wanted, mend = _WANTED.get(title, ("a mapping", "such as {key: value}"))
+    if isinstance(error.instance, str) and _NUMERAL.fullmatch(error.instance):
+        mend = f"`{error.instance}` is text: a number would lose a part of its spelling"
+        mend = mend if is_plain(node) else "remove the quotes"
     elif isinstance(error.instance, bool | int | float) and "text" in wanted:
         mend = f'put it in quotes: "{node.value}"'
     yield _Fault("policy/type", node, f"{wanted} is expected here, not {found}", mend)
@@ -232,8 +233,11 @@ def _bad_pattern(document: Document, error: _Failure) -> Iterator[_Fault]:
 def _too_little(document: Document, error: _Failure) -> Iterator[_Fault]:
     node = document.value(error.path)
     if error.keyword in ("minimum", "exclusiveMinimum"):
-        bound = "at least 0" if error.keyword == "minimum" else "more than 0"
-        yield _Fault("policy/value", node, f"this must be {bound}", "")
+        least = error.keyword == "minimum"
+        yield _Fault(
+            "policy/value", node, f"this must be {'at least' if least else 'more than'} 0",
+            "write 0 or more" if least else "write a number above 0",
+        )  # fmt: skip
         return
     yield _Fault("policy/value", node, "this is empty", "name at least one, or remove the key")
 
@@ -250,7 +254,10 @@ def _twice(document: Document, error: _Failure) -> Iterator[_Fault]:
 def _other(document: Document, error: _Failure) -> Iterator[_Fault]:
     node = document.value(error.path)
     yield _Fault(
-        "policy/value", node, f"this does not meet `{error.keyword}` of the published schema", ""
+        "policy/value",
+        node,
+        f"this does not meet `{error.keyword}` of the published schema",
+        "see its description there",
     )
 
 
@@ -269,28 +276,31 @@ def _listed(choices: list[str]) -> str:
 #: What is expected where a type is wrong, and how to write it, by the schema's title.
 _WANTED: Final = {
     "policy": ("a mapping of keys such as `tools`", "start the file with `version: 1`"),
-    "name": ("a text", ""),
+    "name": ("a text", "such as acme/payments"),
     "fields": ("a mapping from field names to JSON Schemas", "intent: {minLength: 10}"),
     "tools": ("a mapping from tool names to entries", "bash: {require: [intent]}"),
     "groups": ("a mapping from group names to tools", '"@write": [save_file]'),
-    "names": ("a name or a list of names", ""),
-    "item": ("a text", ""),
+    "names": ("a name or a list of names", "write [one, other]"),
+    "item": ("a text", "a list holds names only"),
     "tool": ("a mapping, or a list of mappings,", "write {require: [intent]}"),
-    "place": ("a text", ""),
+    "place": ("a text", 'such as "edits[]"'),
     "require": ("a list of field names, or a mapping,", "write [intent] or {intent: {}}"),
     "optional": ("a field name, a list of them, or a mapping,", "write [intent] or {intent: {}}"),
-    "used field": ("a field name, a text,", ""),
+    "used field": ("a field name, a text,", "a list holds names only"),
     "constraint": ("a JSON Schema (a mapping, or true or false)", "write {} for no constraint"),
-    "constraints": ("a list of JSON Schemas", ""),
-    "enum": ("a list of values", ""),
-    "scalar": ("a text, a number, true or false", ""),
-    "count": ("a whole number", ""),
-    "number": ("a number", ""),
-    "pattern": ("a text", ""),
-    "reference": ("a text", ""),
-    "annotation": ("a text", ""),
-    "examples": ("a list of values", ""),
+    "constraints": ("a list of JSON Schemas", "write [{minLength: 3}]"),
+    "enum": ("a list of values", "write [low, high]"),
+    "scalar": ("a text, a number, true or false", "fields hold no lists or mappings"),
+    "count": ("a whole number", "such as 20"),
+    "number": ("a number", "such as 3 or 0.5"),
+    "pattern": ("a text", "such as '^[A-Z]+$'"),
+    "reference": ("a text", "such as '#/$defs/name'"),
+    "annotation": ("a text", "one text in quotes"),
+    "examples": ("a list of values", "write [one, other]"),
     "switch": ("true or false", "small letters, no quotes"),
+    "catalog": ("a mapping of keys such as `tools`", "start the file with `catalog: its-name`"),
+    "argument path": ("the name of an argument, a text,", "such as path"),
+    "group name": ("a group, a text,", 'such as "@write"'),
 }
 
 _TELLERS: Final[dict[str, _Teller]] = {

@@ -179,8 +179,9 @@ def _colon(slip: _Slip) -> _Words | None:
         return None
     member = _LINE_MEMBER.match(slip.text)
     if member is None or member.start(2) > slip.column:
+        start = len(slip.text) - len(slip.text.lstrip())
         return _Words(
-            slip.line, slip.column, 1, "a key cannot stand here",
+            slip.line, start, slip.column - start, "a key cannot stand here",
             "indent it like the keys beside it, or quote the text that holds `: `",
         )  # fmt: skip
     key, start = member.group(1), member.start(2)

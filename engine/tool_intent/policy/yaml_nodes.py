@@ -30,6 +30,7 @@ NUMBER_LENGTH: Final = 400
 
 _UNTAGGED: Final = ""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]*[1-9])?([eE][+-]?[0-9]+)?")
+_ANY_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 #: First characters of plain scalars that may be anything but text.
 _SPECIAL: Final = frozenset("-0123456789tfn~")
 _WORDS: Final = {"true": True, "false": False}
@@ -37,6 +38,11 @@ _NULLS: Final = frozenset(("", "~", "null"))
 #: Members whose plain text a comment, or a folded style, would change in silence.
 _FREE_TEXT: Final = frozenset(("when", "pattern", "description", "fix"))
 _FOLDABLE: Final = frozenset(("when", "rules"))
+#: Members that can be nothing but numbers: there `3.0` is one, and its zero says nothing.
+_NUMERIC: Final = frozenset(
+    ("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+     "multipleOf")
+)  # fmt: skip
 _WATCHED: Final = _FREE_TEXT | _FOLDABLE
 #: Mappings whose members may say nothing, as `{}`.
 _OPEN: Final = frozenset(("require", "optional", "fields"))
@@ -199,12 +205,12 @@ class _Converter:
                 "remove it",
             )  # fmt: skip
         if node.__class__ is ScalarNode:
-            return node.value if node.style else self._plain(node)
+            return node.value if node.style else self._plain(node, under)
         if node.__class__ is SequenceNode:
             return [self.value(child, depth + 1) for child in node.value]
         return self._mapping(node, depth, under)
 
-    def _plain(self, node: Node) -> Any:
+    def _plain(self, node: Node, under: str) -> Any:
         text: str = node.value
         if text and text[0] not in _SPECIAL:
             return text
@@ -214,7 +220,7 @@ class _Converter:
             if not self._nulls:
                 self._null(node, text)
             return None
-        number = _NUMBER.fullmatch(text)
+        number = (_ANY_NUMBER if under in _NUMERIC else _NUMBER).fullmatch(text)
         return text if number is None else self._number(node, text, number)
 
     def _number(self, node: Node, text: str, match: re.Match[str]) -> Any:

@@ -45,9 +45,7 @@ def extend(tool: Mapping[str, Any], adverts: tuple[Advert, ...]) -> Extended:
     said: list[Advert] = []
     for advert in adverts:
         try:
-            if not isinstance(schema, Mapping):
-                raise _Closed("the tool has no object schema")
-            schema = _extended(dict(schema), schema, advert.at, advert)
+            schema = _extended(_object_schema(schema), schema, advert.at, advert)
             said.append(advert)
         except _Closed as closed:
             refused.append((_place(advert.at), str(closed)))
@@ -70,6 +68,12 @@ def collisions(schema: Any, carriers: tuple[Carrier, ...]) -> list[tuple[Steps, 
     return found
 
 
+def _object_schema(schema: Any) -> dict[str, Any]:
+    if not isinstance(schema, Mapping):
+        raise _Closed("the tool has no object schema")
+    return dict(schema)
+
+
 def _extended(node: dict[str, Any], root: Any, at: Steps, advert: Advert) -> dict[str, Any]:
     """A copy of `node` with the advert worked in at `at`, copying only along the path."""
     node = _followed(node, root)
@@ -86,8 +90,7 @@ def _extended(node: dict[str, Any], root: Any, at: Steps, advert: Advert) -> dic
     if not isinstance(properties, Mapping) or not isinstance(properties.get(step), Mapping):
         raise _Closed(f"its schema does not define `{step}` as an object or list")
     node["properties"] = {
-        k: _extended(dict(v), root, rest, advert) if k == step else v
-        for k, v in properties.items()
+        k: _extended(dict(v), root, rest, advert) if k == step else v for k, v in properties.items()
     }
     return node
 
@@ -201,8 +204,8 @@ def _described(description: str, adverts: list[Advert]) -> str:
         for needed, words in ((True, "is required with"), (False, "may be given with")):
             names = [f"`{name}`" for name, _, required in advert.properties if required is needed]
             if names:
-                words = words.replace("is", "are") if len(names) > 1 else words
-                lines.append(f"{_joined(names)} {words} {where}.")
+                verb = words.replace("is", "are") if len(names) > 1 else words
+                lines.append(f"{_joined(names)} {verb} {where}.")
     return "\n".join(lines)
 
 

@@ -17,9 +17,7 @@ from tool_intent.runtime.text import normalise
 _NO_CARRIERS: tuple[Carrier, ...] = ()
 
 
-def judge(
-    program: Program, id: Scalar, args: Any, policy: str, schema: Any = None
-) -> Decision:
+def judge(program: Program, id: Scalar, args: Any, policy: str, schema: Any = None) -> Decision:
     """The decision on a call of the program's tool. `args` is not changed.
 
     `schema` is the tool's own argument schema, where the host knows it better than the catalog.
@@ -61,9 +59,7 @@ def not_judged(tool: str, id: Scalar, policy: str, error: Exception) -> Decision
     return Decision(id, tool, (finding,), None, _NO_CARRIERS, policy)
 
 
-def _judge_with_care(
-    program: Program, id: Scalar, args: Any, policy: str, schema: Any
-) -> Decision:
+def _judge_with_care(program: Program, id: Scalar, args: Any, policy: str, schema: Any) -> Decision:
     if not isinstance(args, dict):
         finding = not_an_object(args)
         return Decision(id, program.tool, (finding,), None, _NO_CARRIERS, policy)
@@ -93,12 +89,11 @@ def _collided(program: Program, taken: Set[tuple[Steps, str]]) -> Iterable[Findi
     for carrier, numbers in zip(program.carriers, program.collision, strict=True):
         for name, number in zip(carrier.fields, numbers, strict=True):
             if (carrier.at, name) in taken:
-                yield program.templates[number].at("")
+                template = program.templates[number]
+                yield template.at(template.name)
 
 
-def _without(
-    carriers: tuple[Carrier, ...], taken: Set[tuple[Steps, str]]
-) -> tuple[Carrier, ...]:
+def _without(carriers: tuple[Carrier, ...], taken: Set[tuple[Steps, str]]) -> tuple[Carrier, ...]:
     return tuple(
         Carrier(c.at, tuple(f for f in c.fields if (c.at, f) not in taken)) for c in carriers
     )

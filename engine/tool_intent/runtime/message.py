@@ -74,7 +74,9 @@ def _line(group: list[Finding]) -> str:
         said = where + said[len(last) :]
     elif where:
         said = f"{where}: {said}"
-    said = said.replace(" is required", " is missing", 1) if _is_missing(first) else said
+    if first.rule == "fields/missing":
+        said = said.replace(" is required; what was sent is blank", " is blank", 1)
+        said = said.replace(" is required", " is missing", 1)
     if not first.rule.startswith(("fields/", "entries/", "args/")):
         said += f" ({first.rule})"
     said += _WEAKER.get(first.effect, "")
@@ -82,10 +84,6 @@ def _line(group: list[Finding]) -> str:
     if first.fix:
         line += f" {first.fix}" if first.who is None else f" {_attributed(first.who, first.fix)}"
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
-
-
-def _is_missing(finding: Finding) -> bool:
-    return finding.rule == "fields/missing" and finding.message.endswith(" is required")
 
 
 def _attributed(who: str, words: str) -> str:
@@ -121,7 +119,5 @@ def _runs(numbers: list[str]) -> str:
             runs[-1][1] = n
         else:
             runs.append([n, n])
-    texts = [
-        str(a) if a == b else f"{a},{b}" if b == a + 1 else f"{a}..{b}" for a, b in runs
-    ]
+    texts = [str(a) if a == b else f"{a},{b}" if b == a + 1 else f"{a}..{b}" for a, b in runs]
     return ",".join(texts[:8]) + (",…" if len(texts) > 8 else "")

@@ -11,7 +11,7 @@ from tool_intent.runtime.model import Finding, Origin
 from tool_intent.runtime.numbers import is_integer, is_multiple
 from tool_intent.runtime.patterns import searcher
 from tool_intent.runtime.strip import Carrier
-from tool_intent.runtime.text import LONGEST_TEXT, is_absent, normalise
+from tool_intent.runtime.text import is_absent, normalise
 
 #: Judges a copy of arguments; None where there is nothing to say.
 Judge: TypeAlias = Callable[[dict[str, Any]], list[Finding] | None]
@@ -38,8 +38,11 @@ class Image(NamedTuple):
     taken: tuple[tuple[tuple[str, ...], str], ...]
 
 
+_make = tuple.__new__
+
+
 class Template:
-    """A finding without its place."""
+    """A finding without its place. `name` is the last step of the place: "" or "/intent"."""
 
     __slots__ = ("effect", "fix", "message", "name", "origin", "rule", "who")
 
@@ -61,11 +64,14 @@ class Template:
         self.origin = None if origin is None else Origin(*origin)
         self.who = who
 
-    def at(self, pointer: str) -> Finding:
-        """The finding at the place that `pointer` names."""
-        return Finding(
-            self.rule, self.effect, pointer + self.name, self.message, self.fix, self.origin,
-            self.who,
+    def at(self, place: str) -> Finding:
+        """The finding at a place, a whole JSON Pointer."""
+        # What a named tuple's own constructor does, without the call of a Python function.
+        return _make(
+            Finding,
+            (
+                self.rule, self.effect, place, self.message, self.fix, self.origin, self.who,
+            ),
         )  # fmt: skip
 
 
@@ -90,26 +96,15 @@ class Program:
         self.judge = _linked(image, self.templates)
 
 
-def add(found: list[Finding] | None, finding: Finding) -> list[Finding]:
-    """`found` with one more finding; a list is made only when there is something to hold."""
-    if found is None:
-        return [finding]
-    found.append(finding)
-    return found
-
-
 def _linked(image: Image, templates: tuple[Template, ...]) -> Judge:
     names: dict[str, Any] = {
         "__builtins__": {"len": len, "isinstance": isinstance, "bool": bool, "str": str,
                          "int": int, "float": float, "list": list, "dict": dict,
                          "enumerate": enumerate, "sum": sum},
-        "add": add,
         "absent": is_absent,
         "normalise": normalise,
         "is_integer": is_integer,
         "is_multiple": is_multiple,
-        "ABSENT": _ABSENT,
-        "LONGEST": LONGEST_TEXT,
     }  # fmt: skip
     names |= {f"K{n}": template.at for n, template in enumerate(templates)}
     names |= {f"P{n}": searcher(pattern) for n, pattern in enumerate(image.patterns)}
@@ -117,6 +112,3 @@ def _linked(image: Image, templates: tuple[Template, ...]) -> Judge:
     exec(image.code, names)  # noqa: S102  (our own code: from the compiler, or a checked cache)
     judge: Judge = names["judge"]
     return judge
-
-
-_ABSENT = object()

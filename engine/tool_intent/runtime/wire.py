@@ -20,7 +20,8 @@ from tool_intent.runtime.arguments import (
 
 #: A line's own object and its `args` member stand above the arguments' first level.
 _DEEPEST_READ = DEEPEST + 3
-_STRUCTURE = re.compile(r'"(?:[^"\\]+|\\.)*"|[\[\]{}]', re.DOTALL)
+# Possessive, and content with a text that never ends: hostile text costs no more than its length.
+_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.?)*+"?|[\[\]{}]', re.DOTALL)
 
 
 class NotJson(ValueError):
@@ -50,18 +51,19 @@ def dump(value: Any) -> str:
 
 
 def _integer(spelling: str) -> int:
-    if len(spelling) > LONGEST_NUMBER:
-        return _spelled(SpelledInt(1 << 2_000), spelling)
-    value = int(spelling)
-    return value if spelling != "-0" else _spelled(SpelledInt(0), spelling)
+    if len(spelling) <= LONGEST_NUMBER and spelling != "-0":
+        return int(spelling)
+    # Its value is never used where it has too many digits: that is refused.
+    number = SpelledInt(0 if spelling == "-0" else 1 << 2_000)
+    number.spelling = spelling
+    return number
 
 
 def _float(spelling: str) -> float:
     value = float(spelling)
-    return value if repr(value) == spelling else _spelled(SpelledFloat(value), spelling)
-
-
-def _spelled(number: Any, spelling: str) -> Any:
+    if repr(value) == spelling:
+        return value
+    number = SpelledFloat(value)
     number.spelling = spelling
     return number
 
@@ -121,7 +123,7 @@ def _number(value: float) -> str:
 
 
 def _pruned(text: str) -> str:
-    """`text` with what lies deeper than `_DEEPEST_READ` replaced by null."""
+    """`text` with what lies deeper than `_DEEPEST_READ` replaced by null. Raises NotJson."""
     kept: list[str] = []
     depth = start = 0
     for match in _STRUCTURE.finditer(text):
@@ -136,6 +138,6 @@ def _pruned(text: str) -> str:
                 start = match.end()
             depth -= 1
     if depth > _DEEPEST_READ:
-        return text[:1] and "["
+        raise NotJson("it ends inside an object or list")
     kept.append(text[start:])
     return "".join(kept)

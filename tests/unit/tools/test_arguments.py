@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tool_intent.tools import Builtin, Result, Tool, ToolError, Workspace, tools
@@ -46,6 +46,7 @@ def _keywords(schema: Any) -> set[str]:
     return set(schema).union(*map(_keywords, inner))
 
 
+@settings(deadline=None)
 @given(st.sampled_from(list(_TOOLS.values())), _args)
 def test_arguments_are_accepted_exactly_if_the_schema_accepts_them(
     tool: Tool, args: dict[str, Any]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tool_intent.tools import Builtin
@@ -189,6 +189,7 @@ def test_any_amount_of_output_is_read_in_bounded_memory(
     assert done["grown"] < 8 << 20
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from([b"a\n", "é€".encode(), b"x" * 700, b"\n", b"\xff"]),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tool_intent.tools import Builtin, ToolError, Workspace
@@ -119,6 +119,7 @@ _pieces = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(_pieces, st.text("xy\n", max_size=5), st.booleans())
 def test_only_what_is_named_changes_whatever_the_line_ends(
     pieces: list[tuple[str, str, bool]], new: str, marked: bool

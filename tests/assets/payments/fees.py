@@ -1,0 +1,2 @@
+def fee(cents: int) -> int:
+    return cents // 100

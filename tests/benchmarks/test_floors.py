@@ -1,0 +1,96 @@
+"""The floors decide as the engine does, or the ratios of `make bench` would compare unlike things."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tool_intent.compiler.artifact import Artifact, load
+from tool_intent.guard.guard import Guard
+
+from . import workloads
+from .workloads import Args, Fault
+
+FIELDS = Path(__file__).parents[1] / "conformance" / "fields.yaml"
+ROWS = yaml.safe_load(FIELDS.read_text(encoding="utf-8"))
+
+#: SHA-256 of the JSON text of each list of calls.
+INPUTS = {
+    "inputs_w1": "7eec001ef76f752e0a5dd0dba4d9856d5050105e9d9ca3b2df643f3920ffc393",
+    "inputs_w2": "b4c8818a7d865e8709d3ab1b5bf1a8d04d1752e9b0abadf3a5f0ddc78055d33f",
+    "inputs_w3": "b7ffabbf5e4814f38b7b93cc7283360e4fa265321dded1c25926fc912c5b0960",
+}
+FLOORS = {"write": workloads.floor_w1, "edit": workloads.floor_w2}
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Artifact]:
+    file = tmp_path_factory.mktemp("floors") / "policy.yaml"
+    file.write_text(workloads.POLICY, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOOL_INTENT_CACHE", "off")
+        yield load([str(file)], found=False)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_the_calls_are_the_ones_that_earlier_figures_were_measured_on(name: str) -> None:
+    calls = getattr(workloads, name)()
+    assert sha256(json.dumps(calls).encode()).hexdigest() == INPUTS[name]
+
+
+@pytest.mark.parametrize("tool", FLOORS)
+def test_floor_and_engine_fault_the_same_places_of_every_call(
+    artifact: Artifact, tool: str
+) -> None:
+    calls = {"write": workloads.inputs_w1, "edit": workloads.inputs_w2}[tool]()
+    faulty = [_agreed(artifact, tool, args) for args in calls]
+    assert len(calls) == 1000
+    assert sum(faulty) == 500
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[str(row["name"]) for row in ROWS])
+def test_floor_and_engine_fault_the_same_places_for_every_kind_of_value(
+    artifact: Artifact, row: dict[str, Any]
+) -> None:
+    for name in ("intent", "rationale"):
+        fields = {"intent": "Guard the hash chain", "rationale": "Issue 12 shows it torn."}
+        fields.pop(name)
+        if not row.get("absent"):
+            fields[name] = _value(row)
+        _agreed(artifact, "write", {"path": "a.py", "content": "x", **fields})
+        _agreed(artifact, "edit", {"path": "a.py", "edits": [fields, dict(fields)]})
+
+
+@pytest.mark.parametrize(
+    "args", [{}, {"edits": None}, {"edits": []}, {"edits": {}}, {"edits": "x"}, {"edits": [7, {}]}]
+)
+def test_floor_and_engine_fault_the_same_places_where_no_edit_is_one(
+    artifact: Artifact, args: Args
+) -> None:
+    assert _agreed(artifact, "edit", args)
+
+
+def _agreed(artifact: Artifact, tool: str, args: Args) -> bool:
+    """Whether floor, compiled function and guard, which must agree, find a fault in a call."""
+    floor: Callable[[Args], list[Fault] | None] = FLOORS[tool]
+    places = [place for place, _ in floor(args) or ()]
+    compiled = [finding.at for finding in artifact.program(tool).judge(args) or ()]
+    decision = Guard(artifact).check(tool, args)
+
+    assert compiled == places
+    assert sorted(finding.at for finding in decision.findings) == sorted(places)
+    assert decision.allowed is not bool(places)
+    return bool(places)
+
+
+def _value(row: dict[str, Any]) -> Any:
+    if "repeat" in row:
+        text, times = row["repeat"]
+        return text * times
+    return row["value"]
