@@ -56,11 +56,14 @@ def module() -> str:
         "#: Where each run of code points of one kind starts.",
         "STARTS = (",
     ]
-    for n in range(0, len(starts), 10):
-        lines.append("    " + " ".join(f"{s:#x}," for s in starts[n : n + 10]))
-    lines += [")", "#: The kind of each run: 0 kept, 1 removed, 2 turned into a space, 3 a mark.", "KINDS = ("]
-    for n in range(0, len(kinds), 80):
-        lines.append(f'    "{kinds[n : n + 80]}"')
+    rows = [starts[n : n + 10] for n in range(0, len(starts), 10)]
+    lines += ["    " + " ".join(f"{s:#x}," for s in row) for row in rows]
+    lines += [
+        ")",
+        "#: The kind of each run: 0 kept, 1 removed, 2 turned into a space, 3 a mark.",
+        "KINDS = (",
+    ]
+    lines += [f'    "{kinds[n : n + 80]}"' for n in range(0, len(kinds), 80)]
     lines += [")", "# fmt: on", ""]
     return "\n".join(lines)
 

@@ -23,7 +23,7 @@ _names = st.sampled_from(["path", "content", "mode", "limit", "a/b", "x~y", "$re
 _scalar_schemas = st.sampled_from([
     {"type": "string"}, {"type": "integer", "minimum": 1}, {"enum": ["a", "b"]}, {"const": 3},
     {"type": ["string", "null"], "description": "Maybe."}, {"$ref": "#/$defs/mode"}, True, {},
-    {"anyOf": [{"type": "string"}, {"type": "number"}]}, 
+    {"anyOf": [{"type": "string"}, {"type": "number"}]},
     {"type": "array", "items": {"$ref": "#/$defs/mode"}},
     {"oneOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "object"},
 ])  # fmt: skip

@@ -59,7 +59,7 @@ def _json(line: bytes) -> Any:
     if line.startswith(_BYTE_ORDER_MARKS):
         raise LineError("input/not-json", "a byte-order mark: send UTF-8 without one")
     try:
-        return parse(line.decode("utf-8"))
+        return parse(line.decode("utf-8").rstrip("\r\n"))
     except UnicodeDecodeError as error:
         raise LineError("input/not-json", f"not UTF-8 at byte {error.start + 1}") from None
     except NotJson as error:

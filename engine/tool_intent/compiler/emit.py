@@ -1,8 +1,8 @@
 """Python source for one tool: fields unrolled, constants bound, findings made only when needed.
 
 The source is a function `judge(a)` over a private copy of the arguments (exact dicts and lists).
-`K0`, `K1` … make findings at a place, `F0` … are findings whose place never varies, `P0` … search
-patterns, `C0` … are constants.
+`K0`, `K1` … give findings by their place, `F0` … are findings whose place never varies, `P0` …
+search patterns, `C0` … are constants.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class _Emitter:
         return self._reports.setdefault(report, len(self._reports))
 
     def _found(self, depth: int, report: Report, at: _Pointer) -> None:
-        finding = f"K{self._template(report)}({at.below(report.name)})"
+        finding = f"K{self._template(report)}[{at.below(report.name)}]"
         if not at.varies:
             finding = f"F{self._findings.setdefault(finding, len(self._findings))}"
         self._line(depth, f"if f is None: f = [{finding}]")

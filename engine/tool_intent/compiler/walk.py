@@ -113,7 +113,7 @@ def _is(kind: Kind, value: Any) -> bool:
 
 def _leaf(keyword: str, expected: Any, value: Any) -> bool:
     if keyword == "type":
-        named: list[Kind] = [expected] if isinstance(expected, str) else expected
+        named: list[Any] = [expected] if isinstance(expected, str) else expected
         return any(_is(kind, value) for kind in named if kind in _SCALARS)
     if keyword in ("enum", "const"):
         options = expected if keyword == "enum" else [expected]

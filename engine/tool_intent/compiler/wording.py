@@ -66,7 +66,7 @@ def _leaf(keyword: str, value: Any) -> str:
             return f"must be {_or([_shown(v) for v in value[:12]])}{_more(value)}"
         case "const":
             return f"must be {_shown(value)}"
-    kinds: list[Kind] = [value] if isinstance(value, str) else value
+    kinds: list[Any] = [value] if isinstance(value, str) else value
     return f"must be {_or([_KINDS.get(k, str(k)) for k in kinds])}"
 
 

@@ -38,7 +38,8 @@ class Image(NamedTuple):
     taken: tuple[tuple[tuple[str, ...], str], ...]
 
 
-_make = tuple.__new__
+#: Findings of one kind that are kept: enough for the long lists of honest calls.
+_MOST_PLACES = 256
 
 
 class Template:
@@ -66,13 +67,24 @@ class Template:
 
     def at(self, place: str) -> Finding:
         """The finding at a place, a whole JSON Pointer."""
-        # What a named tuple's own constructor does, without the call of a Python function.
-        return _make(
-            Finding,
-            (
-                self.rule, self.effect, place, self.message, self.fix, self.origin, self.who,
-            ),
-        )  # fmt: skip
+        return Finding(
+            self.rule, self.effect, place, self.message, self.fix, self.origin, self.who
+        )
+
+
+class _Placed(dict[str, Finding]):
+    """The findings of one template by their place, each made when first asked for."""
+
+    __slots__ = ("_template",)
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+
+    def __missing__(self, place: str) -> Finding:
+        if len(self) >= _MOST_PLACES:
+            self.clear()
+        finding = self[place] = self._template.at(place)
+        return finding
 
 
 class Program:
@@ -106,7 +118,7 @@ def _linked(image: Image, templates: tuple[Template, ...]) -> Judge:
         "is_integer": is_integer,
         "is_multiple": is_multiple,
     }  # fmt: skip
-    names |= {f"K{n}": template.at for n, template in enumerate(templates)}
+    names |= {f"K{n}": _Placed(template) for n, template in enumerate(templates)}
     names |= {f"P{n}": searcher(pattern) for n, pattern in enumerate(image.patterns)}
     names |= {f"C{n}": constant for n, constant in enumerate(image.constants)}
     exec(image.code, names)  # noqa: S102  (our own code: from the compiler, or a checked cache)

@@ -38,7 +38,7 @@ def parse(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise NotJson(f"{error.msg} at column {error.pos + 1}") from None
+        raise NotJson(f"{error.msg.removesuffix(' at')} at column {error.pos + 1}") from None
     except (RecursionError, ValueError) as error:
         raise NotJson(type(error).__name__) from None
 
