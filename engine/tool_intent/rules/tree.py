@@ -5,7 +5,7 @@ Spans are left out of comparison, so two texts that say the same give equal tree
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -323,3 +323,41 @@ class RuleFile:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return tuple(s for s in self.statements if isinstance(s, Rule))
+
+
+def parts(condition: Condition) -> tuple[Condition, ...]:
+    """The conditions right under one, those of a history's `where` included."""
+    match condition:
+        case ListLiteral(items=found) | Call(arguments=found):
+            return found
+        case And(operands=found) | Or(operands=found):
+            return found
+        case Compare(left=a, right=b) | Member(left=a, right=b) | Infix(left=a, right=b):
+            return (a, b)
+        case Has(path=path):
+            return (path,)
+        case Not(operand=operand):
+            return (operand,)
+        case Quantifier(source=source, condition=inner):
+            return (source, inner)
+        case Count(history=history):
+            return (history,)
+        case History(where=where, since=since):
+            after = since.where if since is not None else None
+            return tuple(c for c in (where, after) if c is not None)
+        case _:
+            return ()
+
+
+def conditions(rule: Rule) -> tuple[Condition, ...]:
+    """A rule's own conditions, outermost, in the order they are written."""
+    found = (rule.when, rule.unless, rule.verdict.condition, rule.verdict.unless)
+    each = () if rule.each is None else (rule.each.source,)
+    return each + tuple(c for c in found if c is not None)
+
+
+def walk(condition: Condition) -> Iterator[Condition]:
+    """A condition and all under it, outermost first."""
+    yield condition
+    for part in parts(condition):
+        yield from walk(part)
