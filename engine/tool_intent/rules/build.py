@@ -13,10 +13,10 @@ from tool_intent.rules.leaves import Branch, LeafBuilder, branches, tokens
 #: Conditions, lists and objects nest no deeper than this.
 MAX_DEPTH: Final = 50
 
-_NESTING = frozenset(
-    "expr conj not_ compare member not_member infix not_infix has call quantifier count history"
-    " list group object array".split()
-)  # fmt: skip
+_NESTING = frozenset({
+    "expr", "conj", "not_", "compare", "member", "not_member", "infix", "not_infix", "has", "call",
+    "quantifier", "count", "history", "list", "group", "object", "array",
+})  # fmt: skip
 
 
 def too_deep(root: Branch) -> Branch | None:

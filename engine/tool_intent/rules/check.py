@@ -11,10 +11,17 @@ from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.environment import DEFAULT, Environment
 from tool_intent.rules.infer import Typer
 from tool_intent.rules.messages import check_message
-from tool_intent.rules.parse import MAX_RULES, parse_partly
+from tool_intent.rules.parse import MAX_ERRORS, MAX_RULES, parse_partly
 from tool_intent.rules.scope import Meaning, Named, Scope, assumed
 from tool_intent.rules.types import (
-    ANY, BOOL, FLOAT, INT, TEXT, Type, joined, list_of,
+    ANY,
+    BOOL,
+    FLOAT,
+    INT,
+    TEXT,
+    Type,
+    joined,
+    list_of,
 )  # fmt: skip
 from tool_intent.runtime.model import STRENGTH, Json
 
@@ -44,8 +51,8 @@ def check_rules(
     *,
     lost: frozenset[str] = frozenset(),
 ) -> Checked:
-    """Check a file's statements, in order. `lost` are names of statements that could not be read:
-    what uses them is not an error too."""
+    """Check a file's statements, in order, up to `MAX_ERRORS` errors. `lost` are names of
+    statements that could not be read: what uses them is not an error too."""
     checker = _Checker(file, environment, lost)
     checker.file(tree)
     return checker.checked()
@@ -98,6 +105,8 @@ class _Checker:
         return Checked(tuple(found), self._typer.types, self._typer.resolver.meanings)
 
     def _report(self, at: t.Span, code: str, message: str, mend: str) -> None:
+        if len(self._diagnostics) >= MAX_ERRORS:
+            return
         self._diagnostics[
             Diagnostic(code, "error", self._file, *at, message=message, help=mend)
         ] = None
@@ -107,6 +116,8 @@ class _Checker:
             if not isinstance(statement, t.Rule):
                 self._later[statement.name] = statement.span.line
         for statement in tree.statements:
+            if len(self._diagnostics) >= MAX_ERRORS:
+                return
             match statement:
                 case t.Rule():
                     self._rule(statement)
@@ -124,13 +135,13 @@ class _Checker:
         self._typer.condition(condition, scope)
 
     def _scope(self, targets: tuple[t.Target, ...] = ()) -> Scope:
-        later = {n: line for n, line in self._later.items() if n not in self._named}
-        return Scope(self._environment, targets, self._named, later, self._lost)
+        return Scope(self._environment, targets, self._named, self._later, self._lost)
 
     # Names
 
     def _name(self, statement: t.Words | t.Define | t.Option, named: Named) -> None:
         name = statement.name
+        self._later.pop(name, None)
         before = self._named.get(name)
         if before is not None:
             self._report(
@@ -153,9 +164,18 @@ class _Checker:
 
     def _define(self, define: t.Define) -> None:
         expression = define.expression
+        self._later.pop(define.name, None)
         type_ = self._typer.type(expression, self._scope())
-        depth = _nesting(expression, self._named)
-        self._name(define, Named("define", type_, define.span.line, expression, depth))
+        named = Named(
+            "define",
+            type_,
+            define.span.line,
+            depth=_nesting(expression, self._named),
+            carried=self._carries(expression),
+            if_true=assumed(expression, True, self._named),
+            if_false=assumed(expression, False, self._named),
+        )
+        self._name(define, named)
 
     def _option(self, option: t.Option) -> None:
         value = option.value
@@ -267,8 +287,8 @@ class _Checker:
                 continue
             first = next(iter(node.steps), None) if node.root == "this" else node.root
             named = self._named.get(node.root)
-            if named is not None and named.expression is not None:
-                if self._carries(named.expression):
+            if named is not None:
+                if named.carried:
                     return True
             elif first == "entry" or first in self._environment.fields:
                 return True

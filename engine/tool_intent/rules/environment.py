@@ -35,9 +35,7 @@ class Environment:
     named values that come from elsewhere.
     """
 
-    fields: Mapping[str, Type] = field(
-        default_factory=lambda: {"intent": TEXT, "rationale": TEXT}
-    )
+    fields: Mapping[str, Type] = field(default_factory=lambda: {"intent": TEXT, "rationale": TEXT})
     groups: Mapping[str, frozenset[str]] = field(
         default_factory=lambda: dict.fromkeys(GROUPS, frozenset())
     )
@@ -48,7 +46,10 @@ class Environment:
 
     def facts(self, targets: Iterable[t.Target]) -> tuple[ToolFacts, ...] | None:
         """What is known of every tool that the targets can mean; None where one of them can mean
-        tools that nothing is known of."""
+        tools that nothing is known of, and without targets."""
+        targets = tuple(targets)
+        if not targets:
+            return None
         out: list[ToolFacts] = []
         for target in targets:
             for name in self._names(target.name):

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from tool_intent.rules.types import (
-    ANY, BOOL, CALL, COMMAND, FLOAT, INT, PATH, PATTERN, TEXT, URL, Type, list_of,
+    ANY,
+    BOOL,
+    CALL,
+    COMMAND,
+    FLOAT,
+    INT,
+    PATH,
+    PATTERN,
+    TEXT,
+    URL,
+    Type,
+    list_of,
 )  # fmt: skip
 
 #: The version of this table; it is part of a policy's digest.
@@ -126,7 +137,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
         Function("paths", (_takes(TEXT),), list_of(PATH), False, "The paths a text names."),
         Function("urls", (_takes(TEXT),), list_of(URL), False, "The URLs a text names."),
         Function(
-            "scripts", (_takes(TEXT),), _TEXTS, False, "The scripts of a text's letters: Latin, Han."
+            "scripts", (_takes(TEXT),), _TEXTS, False, "The scripts of its letters: Latin, Han."
         ),
         Function(
             "without", (_takes(TEXT), _takes(TEXT, _TEXTS)), TEXT, False,

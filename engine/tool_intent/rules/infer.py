@@ -12,7 +12,19 @@ from tool_intent.rules.functions import FOREIGN, FUNCTIONS, Parameter, described
 from tool_intent.rules.printer import print_condition
 from tool_intent.rules.scope import Report, Resolver, Scope, assumed
 from tool_intent.rules.types import (
-    ANY, BOOL, DURATION, FLOAT, INT, PATTERN, TEXT, Type, comparable, fits, joined, list_of, ordered,
+    ANY,
+    BOOL,
+    DURATION,
+    FLOAT,
+    INT,
+    PATTERN,
+    TEXT,
+    Type,
+    comparable,
+    fits,
+    joined,
+    list_of,
+    ordered,
 )  # fmt: skip
 from tool_intent.runtime.session import LONGEST_WINDOW
 
@@ -39,7 +51,7 @@ class Typer:
             return
         shown = print_condition(condition)
         helps = {
-            "text": f"say what of it: `has {shown}`, `{shown} == \"…\"`, `words({shown}) >= 3`",
+            "text": f'say what of it: `has {shown}`, `{shown} == "…"`, `words({shown}) >= 3`',
             "list": "ask about its elements: `any(x in …: …)`",
         }
         self._report(
@@ -146,9 +158,7 @@ class Typer:
                 node.right.span, "rules/type", f"`in` takes a list on its right, not {right}", mend
             )
         elif not comparable(left, right.element or ANY):
-            self._report(
-                node.right.span, "rules/type", f"`in` cannot find {left} in {right}", ""
-            )
+            self._report(node.right.span, "rules/type", f"`in` cannot find {left} in {right}", "")
         self._no_empty_needle(node.right)
 
     def _infix(self, node: t.Infix, scope: Scope) -> None:
@@ -186,9 +196,7 @@ class Typer:
         self._report(node.span, "rules/type", message, mend)
 
     def _no_empty_needle(self, node: t.Condition) -> None:
-        needles: Sequence[t.Condition] = (
-            node.items if isinstance(node, t.ListLiteral) else (node,)
-        )
+        needles: Sequence[t.Condition] = node.items if isinstance(node, t.ListLiteral) else (node,)
         for needle in needles:
             if isinstance(needle, t.TextLiteral) and not needle.value.strip():
                 self._report(
@@ -213,7 +221,9 @@ class Typer:
                 f"`{node.function}` takes {count} value{'s' * (most > 1)}, not {len(types)}",
                 function.doc,
             )
-        for argument, given, wanted in zip(node.arguments, types, function.parameters, strict=False):
+        for argument, given, wanted in zip(
+            node.arguments, types, function.parameters, strict=False
+        ):
             self._fits(node.function, argument, given, wanted)
         return function.result
 

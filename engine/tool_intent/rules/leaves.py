@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
@@ -16,7 +17,7 @@ Branch: TypeAlias = Tree[Token]
 Report: TypeAlias = Callable[[t.Span, str, str], None]
 
 #: Digits of a number, and of a duration; more would overflow a float or a clock.
-MAX_DIGITS: Final = 300
+MAX_DIGITS: Final = 400
 MAX_DURATION_DIGITS: Final = 12
 
 _MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -100,7 +101,9 @@ class LeafBuilder:
             if match["wrong"]:
                 at = self._inside(token, offset + match.start(), offset + match.end())
                 shown = match["wrong"] if match["wrong"].isprintable() else "?"
-                self._report(at, f"`\\{shown}` is no escape", f"for a backslash write `\\\\{shown}`")
+                self._report(
+                    at, f"`\\{shown}` is no escape", f"for a backslash write `\\\\{shown}`"
+                )
                 return raw
         value: str = json.loads(f'"{raw}"', strict=False)
         if _SURROGATE.search(value):
@@ -116,8 +119,8 @@ class LeafBuilder:
     def number(self, token: Token) -> t.NumberLiteral:
         text = str(token)
         digits = text.replace("_", "")
-        if len(digits) > MAX_DIGITS:
-            self._report(self.span(token), "a number has at most 300 digits", "")
+        if len(digits) > MAX_DIGITS or math.isinf(float(digits)):
+            self._report(self.span(token), "a number too large to compute with", "")
             digits = "0"
         value = float(digits) if "." in digits else int(digits)
         return t.NumberLiteral(value, text, span=self.span(token))
@@ -159,5 +162,3 @@ def tokens(branch: Branch) -> list[Token]:
 def branches(branch: Branch) -> list[Branch]:
     """The branches right under a branch."""
     return [c for c in branch.children if isinstance(c, Tree)]
-
-

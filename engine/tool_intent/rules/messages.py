@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tool_intent.rules import tree as t
 from tool_intent.rules.infer import Typer
 from tool_intent.rules.scope import Report, Scope
@@ -23,7 +25,7 @@ def check_message(
         for node in t.walk(condition):
             if isinstance(node, t.Quantifier) and not scope.taken(node.variable):
                 element = typer.types.get(id(node.source), ANY).element or ANY
-                scope = scope.binding(node.variable, element)
+                scope = replace(scope, variables={**scope.variables, node.variable: element})
     for part in shown:
         expression = part.expression
         given = typer.type(expression, scope)

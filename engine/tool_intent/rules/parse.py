@@ -10,7 +10,8 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from tool_intent.rules import tree as t
 from tool_intent.rules.build import MAX_DEPTH, Builder, too_deep
@@ -20,6 +21,8 @@ from tool_intent.rules.slips import explain
 
 MAX_BYTES: Final = 1 << 20
 MAX_RULES: Final = 5_000
+#: Errors of one file that are told; after them reading stops.
+MAX_ERRORS: Final = 200
 CODE: Final = "rules/parse"
 
 # A line that begins so begins a statement, whatever went before it was worth.
@@ -77,6 +80,8 @@ def parse_partly(
     lost: set[str] = set()
     rules = 0
     for start, end in _blocks(text):
+        if len(reader.diagnostics) >= MAX_ERRORS:
+            break
         found = reader.block(start, end)
         if found is None:
             lost |= set(re.findall(r"(?:words|define|option)[ \t]+(\w+)", text[start:end]))
@@ -128,11 +133,11 @@ class _Reader:
 
     def report(self, at: t.Span, message: str, help: str) -> None:  # noqa: A002 (a diagnostic's own word)
         """Note an error at a place of the file."""
+        if len(self.diagnostics) >= MAX_ERRORS:
+            return
         self.diagnostics.append(Diagnostic(CODE, "error", self._file, *at, message, help))
 
-    def block(
-        self, start: int, end: int
-    ) -> tuple[list[t.AnyStatement], tuple[str, ...]] | None:
+    def block(self, start: int, end: int) -> tuple[list[t.AnyStatement], tuple[str, ...]] | None:
         """The statements of a block and the comments after them, or None if it has an error."""
         lines = self._line_of(start)
         errors = len(self.diagnostics)
@@ -180,14 +185,9 @@ class _Reader:
     def _explain(self, error: UnexpectedInput, text: str, lines: int) -> None:
         text = _without_remarks(text)
         stop = min(error.pos_in_stream or 0, len(text))
-        accepted: frozenset[str] = frozenset()
-        if isinstance(error, UnexpectedToken):
-            if error.token.type == "$END":
-                stop = len(text)
-            accepted = frozenset(error.accepts or error.expected)
-        elif isinstance(error, UnexpectedCharacters):
-            accepted = frozenset(error.allowed or ())
-        found = explain(text, stop, accepted)
+        if isinstance(error, UnexpectedToken) and error.token.type == "$END":
+            stop = len(text)
+        found = explain(text, stop, _accepted(error))
         line, column = _position(text, found.start)
         end_line, end_column = _position(text, max(found.end, found.start))
         if (end_line, end_column) == (line, column):
@@ -209,6 +209,13 @@ class _Reader:
         lines += self._text.count("\n", counted, offset)
         self._read = (offset, lines)
         return lines + self._lines
+
+
+def _accepted(error: UnexpectedInput) -> frozenset[str]:
+    """The terminals the grammar would have taken where the parser stopped."""
+    # The sets that Lark's own messages show leave out keywords; its parser's state knows them.
+    stopped: InteractiveParser = error.interactive_parser
+    return frozenset(stopped.accepts())  # type: ignore[no-untyped-call]
 
 
 def _position(text: str, offset: int) -> tuple[int, int]:
@@ -238,12 +245,13 @@ def _above(text: str, head: int, least: int) -> int:
 
 def _without_remarks(text: str) -> str:
     """The text up to the end of its last line that says something."""
-    while text:
-        line = text.rfind("\n") + 1
-        if not _REMARK.fullmatch(text, line):
-            return text.rstrip()
-        text = text[: max(line - 1, 0)]
-    return text
+    end = len(text)
+    while end > 0:
+        line = text.rfind("\n", 0, end) + 1
+        if not _REMARK.fullmatch(text, line, end):
+            break
+        end = line - 1
+    return text[: max(end, 0)].rstrip()
 
 
 def _with_comments(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from tool_intent.rules import tree as t
@@ -140,10 +141,8 @@ def _value(value: Json | Mapping[str, Json]) -> str:
 
 def _decimal(value: float) -> str:
     """A float without an exponent, which the language has not."""
-    text = repr(value)
-    if "e" not in text:
-        return text
-    return f"{value:.400f}".rstrip("0") + ("0" if value.is_integer() else "")
+    text = format(Decimal(repr(value)), "f")
+    return text if "." in text else text + ".0"
 
 
 def _key(key: str) -> str:
@@ -209,9 +208,7 @@ _PRINTERS: dict[type, Any] = {
     t.Call: lambda n: f"{n.function}({', '.join(map(print_condition, n.arguments))})",
     t.Compare: lambda n: f"{_operand(n.left)} {n.operator} {_operand(n.right)}",
     t.Member: lambda n: f"{_operand(n.left)} {_not(n.negated)}in {_operand(n.right)}",
-    t.Infix: lambda n: (
-        f"{_operand(n.left)} {_not(n.negated)}{n.function} {_operand(n.right)}"
-    ),
+    t.Infix: lambda n: f"{_operand(n.left)} {_not(n.negated)}{n.function} {_operand(n.right)}",
     t.Has: lambda n: f"has {_path(n.path)}",
     t.Not: lambda n: f"not {_joined('', (n.operand,), (t.Or, t.And))}",
     t.And: lambda n: _joined("and", n.operands, (t.Or, t.And)),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from tool_intent.rules import tree as t
@@ -11,7 +12,13 @@ from tool_intent.rules.diagnostics import nearest
 from tool_intent.rules.environment import Environment, arguments_of, roles_of
 from tool_intent.rules.printer import print_condition
 from tool_intent.rules.types import (
-    ANY, CALL, CONTEXT, OPEN_RECORD, TEXT, Type, list_of,
+    ANY,
+    CALL,
+    CONTEXT,
+    OPEN_RECORD,
+    TEXT,
+    Type,
+    list_of,
 )  # fmt: skip
 
 Meaning: TypeAlias = Literal[
@@ -26,20 +33,26 @@ ROOTS: Final[Mapping[str, Type]] = {
     "this": OPEN_RECORD,
 }  # fmt: skip
 
+#: Spelling is compared with so many names; a hostile file has many names and many errors.
+MAX_CANDIDATES: Final = 1_000
+
 #: What may be absent, so what `has` can ask for.
 _MAY_LACK = frozenset({"field", "role", "args", "context", "entry", "variable"})
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name that the file gives: its type, where it stands, what a define stands for, and how
-    deep the quantifiers in that nest."""
+    """A name that the file gives: its type and where it stands. Of a define also how deep the
+    quantifiers in it nest, whether it names a field or an entry, and what is known to be present
+    where it is true, and where it is false."""
 
     meaning: Literal["words", "define", "option"]
     type: Type
     line: int
-    expression: t.Condition | None = None
     depth: int = 0
+    carried: bool = False
+    if_true: frozenset[str] = frozenset()
+    if_false: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +85,7 @@ class Scope:
 
     def among(self, targets: tuple[t.Target, ...]) -> Scope:
         """The scope of a `where`: names are those of earlier calls of `targets`."""
-        return replace(
-            self, targets=targets, judged=self.judged or self, present=frozenset()
-        )
+        return replace(self, targets=targets, judged=self.judged or self, present=frozenset())
 
     def meaning(self, name: str) -> tuple[Meaning, Type] | None:
         """What a bare name means here."""
@@ -110,16 +121,16 @@ class Scope:
 
     def taken(self, name: str) -> str | None:
         """What a name means already, in words, or None if it is free."""
+        if name == "null":
+            return "nothing"
         found = self.meaning(name)
-        if name == "null" or (found is None and name not in self.lost):
-            return "nothing" if name == "null" else None
-        return _IN_WORDS[found[0]] if found and name not in self.lost else None
+        return None if found is None or name in self.lost else _IN_WORDS[found[0]]
 
 
 _IN_WORDS: Mapping[str, str] = {
     "variable": "an element of a list", "words": "a word list", "define": "a define",
     "option": "an option", "field": "a field", "role": "a role",
-    **{root: "a part of the call" for root in ROOTS},
+    **dict.fromkeys(ROOTS, "a part of the call"),
 }  # fmt: skip
 
 
@@ -138,8 +149,6 @@ class Resolver:
     def has(self, path: t.Path, scope: Scope) -> None:
         """Check a path after `has`."""
         if not path.steps and scope.environment.open_fields and not scope.taken(path.root):
-            if path.root == "null":
-                self._unknown(path, scope)
             self.meanings[id(path)] = "field"
             return
         self._path(path, scope, reading=False)
@@ -205,15 +214,14 @@ class Resolver:
         every = False
         for n, step in enumerate(path.steps):
             at = path.step_spans[n] if n < len(path.step_spans) else path.span
-            so_far = t.Path(path.root, path.steps[: n + 1])
             if isinstance(step, str):
                 below = self._member(type_, step, fields)
                 if below is None:
                     self._no_member(at, type_, step)
                     return ANY
                 needed = reading or n + 1 < len(path.steps)
-                if step in type_.optional and needed and print_condition(so_far) not in present:
-                    self._may_lack(path.span, print_condition(so_far))
+                if needed and step in type_.optional:
+                    self._may_lack(path, n + 1, present)
                 type_ = below
                 continue
             if type_.kind not in {"list", "any"}:
@@ -243,8 +251,15 @@ class Resolver:
             f"did you mean `{near}`?" if near else known,
         )
 
-    def _may_lack(self, at: t.Span, path: str) -> None:
-        self._report(at, "rules/has", f"`{path}` may be absent", f"write `has {path} and …`")
+    def _may_lack(self, path: t.Path, steps: int, present: frozenset[str]) -> None:
+        shown = print_condition(t.Path(path.root, path.steps[:steps]))
+        if shown not in present:
+            self._report(
+                path.span,
+                "rules/has",
+                f"`{shown}` may be absent",
+                f"write `has {shown} and …`, or `when has {shown}`",
+            )
 
     def _unknown(self, path: t.Path, scope: Scope) -> None:
         name = path.root
@@ -257,12 +272,16 @@ class Resolver:
                 path.span, "rules/name", f"`{name}` is named on line {line} only", "move it up"
             )
             return
-        near = nearest(name, scope.known())
+        near = nearest(name, islice(_about_as_long(name, scope.known()), MAX_CANDIDATES))
         hint = f"did you mean `{near}`?" if near else f"if it is an argument, write `args.{name}`"
         if not near and scope.environment.open_fields:
             hint += f"; if it is a field, ask `has {name}` first"
         on = f" on {', '.join(target.name for target in scope.targets)}" if scope.targets else ""
         self._report(path.span, "rules/name", f"nothing is called `{name}`{on}", hint)
+
+
+def _about_as_long(name: str, known: Iterable[str]) -> Iterator[str]:
+    return (k for k in known if abs(len(k) - len(name)) <= 3)
 
 
 def assumed(condition: t.Condition, truth: bool, named: Mapping[str, Named]) -> frozenset[str]:
@@ -277,7 +296,6 @@ def assumed(condition: t.Condition, truth: bool, named: Mapping[str, Named]) -> 
             together = isinstance(condition, t.And) == truth
             return frozenset.union(*facts) if together else frozenset.intersection(*facts)
         case t.Path(root=root, steps=()) if root in named:
-            expression = named[root].expression
-            return assumed(expression, truth, named) if expression is not None else frozenset()
+            return named[root].if_true if truth else named[root].if_false
         case _:
             return frozenset()

@@ -21,10 +21,11 @@ _FILTERS: dict[str, Callable[[str], str]] = {
     "hundredth": lambda number: f"{int(number) / 100:g}",
     "initial": lambda word: word[:1],
 }
-_VALUE = frozenset(
-    "STRING NUMBER DURATION REGEX QUANT EARLIER TRUE FALSE LSQB LPAR NAME".split()
-)  # fmt: skip
-_OPERATOR = frozenset("CMP IN NOT NAME DOT LSQB LPAR".split())
+_VALUE = frozenset({
+    "STRING", "NUMBER", "DURATION", "REGEX", "QUANT", "EARLIER", "TRUE", "FALSE", "LSQB", "LPAR",
+    "NAME",
+})  # fmt: skip
+_OPERATOR = frozenset({"CMP", "IN", "NOT", "NAME", "DOT", "LSQB", "LPAR"})
 
 
 @dataclass(frozen=True, slots=True)
