@@ -1,0 +1,111 @@
+"""What is known outside a rule file: fields, groups, the tools' roles and argument schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from tool_intent.rules import tree as t
+from tool_intent.rules.patterns import check_pattern
+from tool_intent.rules.types import ANY, OPEN_RECORD, ROLES, TEXT, Type, from_schema
+
+#: Takes a pattern and its flags; answers a message and a help where RE2 cannot run it.
+PatternCheck: TypeAlias = Callable[[str, str], tuple[str, str] | None]
+
+#: The groups that catalogs may put tools in.
+GROUPS: Final = ("@read", "@write", "@edit", "@exec", "@net")
+
+
+class ToolFacts(NamedTuple):
+    """What is known of a tool: its roles (`path`, `content`, `command`, `url`), each with the path
+    of the argument that plays it, and its argument schema, None where nobody has seen it."""
+
+    roles: Mapping[str, str] = {}
+    schema: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What a file's names may mean.
+
+    `groups` maps each known group to its tools, empty where they are not known. With
+    `open_fields` any other bare name is a text field once `has` has found it there. `options` are
+    named values that come from elsewhere.
+    """
+
+    fields: Mapping[str, Type] = field(default_factory=lambda: {"intent": TEXT, "rationale": TEXT})
+    groups: Mapping[str, frozenset[str]] = field(
+        default_factory=lambda: dict.fromkeys(GROUPS, frozenset())
+    )
+    tools: Mapping[str, ToolFacts] = field(default_factory=dict)
+    options: Mapping[str, Type] = field(default_factory=dict)
+    open_fields: bool = True
+    pattern: PatternCheck = check_pattern
+
+    def facts(self, targets: Iterable[t.Target]) -> tuple[ToolFacts, ...] | None:
+        """What is known of every tool that the targets can mean; None where one of them can mean
+        tools that nothing is known of, and without targets."""
+        targets = tuple(targets)
+        if not targets:
+            return None
+        out: list[ToolFacts] = []
+        for target in targets:
+            for name in self._names(target.name):
+                if name not in self.tools:
+                    return None
+                out.append(self.tools[name])
+        return tuple(out)
+
+    def _names(self, target: str) -> Iterable[str]:
+        if target.startswith("@"):
+            return sorted(self.groups.get(target, ())) or (target,)
+        return (target,)
+
+    def meets(self, target: str) -> bool:
+        """Whether a target can match a known tool, or no tools are known."""
+        if target.startswith("@"):
+            return target in self.groups
+        return not self.tools or any(fnmatchcase(name, target) for name in self.tools)
+
+
+#: For a `.rules` file checked by itself.
+DEFAULT: Final = Environment()
+
+
+def field_type(schema: Mapping[str, Any] | bool) -> Type:
+    """The type of a field: text unless its schema says otherwise."""
+    found = from_schema(schema) if isinstance(schema, Mapping) and "type" in schema else TEXT
+    return TEXT if found.kind in {"string", "any"} else found
+
+
+def roles_of(facts: tuple[ToolFacts, ...] | None) -> Mapping[str, Type]:
+    """The roles that can be named: all where some tool is unknown, else those of any tool."""
+    if facts is None:
+        return ROLES
+    return {role: ROLES[role] for fact in facts for role in fact.roles if role in ROLES}
+
+
+def arguments_of(facts: tuple[ToolFacts, ...] | None) -> Type:
+    """The record `args`: of several tools' members, those that differ are of type any, and those
+    that one of them may lack are optional."""
+    if not facts:
+        return OPEN_RECORD
+    records = [from_schema({"type": "object", **(fact.schema or {})}) for fact in facts]
+    if any(fact.schema is None for fact in facts):
+        return OPEN_RECORD
+    names = dict.fromkeys(name for record in records for name, _ in record.members)
+    members, optional = [], set()
+    for name in names:
+        found = [dict(record.members).get(name) for record in records]
+        types = {type_ for type_ in found if type_ is not None}
+        members.append((name, types.pop() if len(types) == 1 else ANY))
+        if None in found or any(name in record.optional for record in records):
+            optional.add(name)
+    return Type(
+        "record",
+        members=tuple(members),
+        optional=frozenset(optional),
+        open=any(record.open and not record.members for record in records),
+    )
