@@ -16,7 +16,7 @@ ROWS = yaml.safe_load(Path(__file__).with_name("regex.yaml").read_text(encoding=
 
 def _name(row: dict[str, Any]) -> str:
     text = ascii(row.get("text", ""))
-    return f"{row.get('where', 'rule')} {ascii(row['pattern'])} {row.get('flags', '')} {text[:40]}"
+    return f"{row.get('where', 'rule')} {row['pattern']!a} {row.get('flags', '')} {text[:40]}"
 
 
 def _compiled(row: dict[str, Any]) -> Any:
