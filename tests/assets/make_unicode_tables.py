@@ -98,11 +98,6 @@ def ranges(points: Iterable[int]) -> list[tuple[int, int]]:
     return out
 
 
-def of_kind(kinds: list[str], prefix: str) -> list[tuple[int, int]]:
-    """The ranges of the general categories that start so."""
-    return ranges(n for n, kind in enumerate(kinds) if kind.startswith(prefix))
-
-
 def encoded(pairs: Iterable[tuple[int, int]]) -> str:
     """`gap,length` a range in hexadecimal; a gap of 1 and a length of 0 are left out."""
     words, last = [], 0
@@ -127,6 +122,7 @@ def tables() -> str:
     chars = [chr(point) for point in range(sys.maxunicode + 1)]
     kinds = [unicodedata.category(char) for char in chars]
     word = [n for n, kind in enumerate(kinds) if kind[0] in "LMN" or kind == "Pc"]
+    digits = [n for n, kind in enumerate(kinds) if kind == "Nd"]
     scripts: dict[str, list[int]] = {}
     for n, char in enumerate(chars):
         name = script(char)
@@ -137,8 +133,7 @@ def tables() -> str:
         HEAD,
         f'VERSION: Final = "{unicodedata.unidata_version}"\n',
         constant("WORD", "General categories L, M, N and Pc.", encoded(ranges(word))),
-        constant("MARK", "General category M.", encoded(of_kind(kinds, "M"))),
-        constant("DIGIT", "General category Nd.", encoded(of_kind(kinds, "Nd"))),
+        constant("DIGIT", "General category Nd.", encoded(ranges(digits))),
         constant("SPACE", "White_Space.", encoded(WHITE_SPACE)),
         constant("SCRIPTS", "`script:table` for letters, joined by `;`.", by_script),
     ]

@@ -15,9 +15,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
-from urllib.parse import unquote
 
-from tool_intent.runtime import winpaths
 from tool_intent.runtime.casing import composed, folded
 from tool_intent.runtime.globs import Glob, compile_glob
 
@@ -168,6 +166,8 @@ def _readings(text: str, place: Place) -> tuple[list[str], bool]:
         url = _FILE_URL.match(text)
         if url is None:
             return [text], False
+        from urllib.parse import unquote  # noqa: PLC0415  costs more than all else here
+
         decoded = unquote(url[1], errors="surrogateescape")
         if place.windows:
             decoded = re.sub(r"^/(?=[A-Za-z][:|])", "", decoded)
@@ -196,6 +196,8 @@ def _located(text: str, place: Place) -> Resolved:
 
 
 def _windows(text: str, place: Place) -> Resolved:
+    from tool_intent.runtime import winpaths  # noqa: PLC0415  only Windows needs pathlib
+
     lexical = winpaths.absolute(text, place.cwd)
     if lexical is None:
         return _UNKNOWN
