@@ -117,10 +117,9 @@ def test_nothing_mentions_what_has_no_letter_or_number(text: str) -> None:
 @given(prose, st.lists(word, max_size=3))
 def test_what_is_taken_out_is_no_longer_mentioned(text: str, phrases: list[str]) -> None:
     left = without(text, phrases)
-    assert len(left) <= len(" ".join(text.split())) + text.count(" ") + len(text)
+    # Taking a phrase out can bring the words of another together, so only words are sure to go.
     for phrase in phrases:
-        if phrase.isascii() and left.isascii():
-            assert phrase not in left.replace("_", "x").split()
+        assert not phrase.isascii() or not mentions(left, phrase)
 
 
 @law
