@@ -1,0 +1,336 @@
+"""Paths of the rule language: where a path text leads, and whether that is under or like something.
+
+A text may lead to several places: what it says and where the file system's links take it; the file
+a `file:` URL names and the file that is called so. `under` and `like` are true if any of these is,
+false only if all are known and none is, and None (unknown) otherwise. Nothing here raises for what
+a text or a file system holds.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import posixpath
+import re
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from tool_intent.runtime.casing import composed, folded
+from tool_intent.runtime.globs import Glob, compile_glob
+
+MAX_BYTES: Final = 4096
+MAX_LINKS: Final = 40
+
+_EXPANDS: Final = re.compile(r"[$`*?]|\[[^\]]*\]|\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_WINDOWS_VARIABLE: Final = re.compile(r"%[^%]+%")
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?)?(/(?!/)[^?#]*)", re.IGNORECASE)
+_FILE: Final = re.compile(r"file:", re.IGNORECASE)
+
+
+class Place(NamedTuple):
+    """Where paths are read.
+
+    `root` is the absolute folder that relative directories and globs of a policy start at; `cwd`
+    the absolute folder of the call, None if unknown; `home` likewise. `case_insensitive` says
+    whether the file system ignores case, None if unknown (on Windows it then does).
+    """
+
+    root: str
+    cwd: str | None = None
+    home: str | None = None
+    case_insensitive: bool | None = None
+    windows: bool = False
+
+    @property
+    def ignores_case(self) -> bool | None:
+        """Whether names that differ in case are one file, None if unknown."""
+        return True if self.windows and self.case_insensitive is None else self.case_insensitive
+
+
+class Resolved(NamedTuple):
+    """Where a path text leads; absolute, with `/` between names, no `.` or `..`.
+
+    `lexical` is what the text says, `real` the same behind all links, each None if unknown;
+    `others` are further readings. `known` is false where it may lead elsewhere still. `slash`
+    says that the text ends as only a directory's does.
+    """
+
+    lexical: str | None
+    real: str | None
+    others: tuple[str, ...]
+    known: bool
+    slash: bool
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """All places that are known, without repetition."""
+        found = (self.lexical, self.real, *self.others)
+        return tuple(dict.fromkeys(form for form in found if form is not None))
+
+
+_NOWHERE: Final = Resolved(None, None, (), known=True, slash=False)
+_UNKNOWN: Final = Resolved(None, None, (), known=False, slash=False)
+#: A folder no text can name: the unknown cwd, so that globs on names still see what is below it.
+_SOMEWHERE: Final = "/\0"
+
+
+def resolve(text: str, place: Place, *, literal: bool = False) -> Resolved:
+    """Where `text` leads from the place's cwd.
+
+    `literal` is for a reader that is known to expand no variables and globs; else a text that holds
+    some may lead anywhere. The empty text leads nowhere; one with a NUL, with what no file name can
+    encode, or over 4,096 bytes long is unknown.
+    """
+    if not text:
+        return _NOWHERE
+    if not _usable(text):
+        return _UNKNOWN
+    readings, known = _readings(text, place)
+    known = known and (literal or not _expands(text, place))
+    found = [_located(reading, place) for reading in readings]
+    forms = dict.fromkeys(form for one in found for form in one.forms)
+    first = found[0]
+    return Resolved(
+        first.lexical,
+        first.real,
+        tuple(form for form in forms if form not in (first.lexical, first.real)),
+        known and all(one.known for one in found),
+        _ends_as_directory(text, place),
+    )
+
+
+def under(path: str | Resolved, dirs: Iterable[str], place: Place) -> bool | None:
+    """Whether a path is one of the directories or lies in one; these start at the root."""
+    here = path if isinstance(path, Resolved) else resolve(path, place)
+    if not here.forms and here.known:
+        return False
+    return _either(_under_one(here, text, place) for text in dirs)
+
+
+def like(path: str | Resolved, globs: Iterable[str], place: Place) -> bool | None:
+    """Whether a path matches a glob, from the root or, for a leading slash, as an absolute path.
+
+    Raises GlobError for a glob that cannot be used.
+    """
+    here = path if isinstance(path, Resolved) else resolve(path, place)
+    if not here.forms and here.known:
+        return False
+    roots = resolve(place.root, place._replace(cwd=place.root), literal=True)
+    return _either(_like_one(here, text, roots, place) for text in globs)
+
+
+def same(left: str | Resolved, right: str | Resolved, place: Place) -> bool | None:
+    """Whether two texts lead to one file; the empty text leads to none."""
+    one = left if isinstance(left, Resolved) else resolve(left, place)
+    two = right if isinstance(right, Resolved) else resolve(right, place)
+    if (not one.forms and one.known) or (not two.forms and two.known):
+        return False
+    return _settled(_compared(one.forms, two.forms, str.__eq__, place), one, two)
+
+
+def basename(text: str, *, windows: bool = False) -> str:
+    """The last name of a path text; empty for the empty text and for a root."""
+    separators = "/\\" if windows else "/"
+    trimmed = text.rstrip(separators)
+    return ntpath.basename(trimmed) if windows else posixpath.basename(trimmed)
+
+
+def _ends_as_directory(text: str, place: Place) -> bool:
+    text = text.replace("\\", "/") if place.windows else text
+    return text.endswith(("/", "/.", "/..")) or text in (".", "..", "~")
+
+
+def _usable(text: str) -> bool:
+    try:
+        return "\0" not in text and len(os.fsencode(text)) <= MAX_BYTES
+    except UnicodeEncodeError:
+        return False
+
+
+def _expands(text: str, place: Place) -> bool:
+    if place.windows and _WINDOWS_VARIABLE.search(text.removeprefix("\\\\?\\")):
+        return True
+    return _EXPANDS.search(text.removeprefix("\\\\?\\") if place.windows else text) is not None
+
+
+def _readings(text: str, place: Place) -> tuple[list[str], bool]:
+    """The path texts that `text` may stand for, likeliest first, and whether these are all."""
+    if text.startswith("~"):
+        rest = text[1:]
+        if rest and not rest.startswith(("/", "\\") if place.windows else "/"):
+            return [text], False
+        return ([text], False) if place.home is None else ([place.home + rest, text], True)
+    if _FILE.match(text):
+        url = _FILE_URL.match(text)
+        if url is None:
+            return [text], False
+        from urllib.parse import unquote  # noqa: PLC0415  costs more than all else here
+
+        decoded = unquote(url[1], errors="surrogateescape")
+        if place.windows:
+            decoded = re.sub(r"^/(?=[A-Za-z][:|])", "", decoded)
+        return ([decoded, text], True) if _usable(decoded) else ([text], False)
+    return [text], _SCHEME.match(text) is None
+
+
+def _located(text: str, place: Place) -> Resolved:
+    if place.windows:
+        return _windows(text, place)
+    if text.startswith("/"):
+        whole = text
+    elif place.cwd is None:
+        below = posixpath.normpath(text)
+        if below.startswith(".."):
+            return _UNKNOWN
+        return _UNKNOWN._replace(others=(posixpath.normpath(f"{_SOMEWHERE}/{below}"),))
+    else:
+        whole = f"{place.cwd}/{text}"
+    lexical = _normal(whole)
+    # A tool may follow links name by name, as the system does, or tidy the text up first.
+    real = _real(whole)
+    tidied = real if lexical == whole else _real(lexical)
+    others = () if tidied is None else (tidied,)
+    return Resolved(lexical, real, others, real is not None and tidied is not None, slash=False)
+
+
+def _windows(text: str, place: Place) -> Resolved:
+    from tool_intent.runtime import winpaths  # noqa: PLC0415  only Windows needs pathlib
+
+    lexical = winpaths.absolute(text, place.cwd)
+    if lexical is None:
+        return _UNKNOWN
+    real = None
+    if os.name == "nt":
+        real = winpaths.absolute(os.path.realpath(lexical), place.cwd)
+    return Resolved(
+        lexical, real, (), real is not None and not winpaths.doubtful(real), slash=False
+    )
+
+
+def _normal(path: str) -> str:
+    return "/" + posixpath.normpath(path).lstrip("/")
+
+
+def _real(path: str) -> str | None:
+    """The path behind all links; what does not exist is taken as it stands. None if unknown."""
+    done = "/"
+    todo = [name for name in reversed(path.split("/")) if name not in ("", ".")]
+    links = 0
+    while todo:
+        name = todo.pop()
+        if name == "..":
+            done = posixpath.dirname(done)
+            continue
+        here = posixpath.join(done, name)
+        try:
+            is_link = stat.S_ISLNK(os.lstat(here).st_mode)
+            target = os.readlink(here) if is_link else ""
+        except (FileNotFoundError, NotADirectoryError):
+            return _normal(posixpath.join(here, *reversed(todo)))
+        except (OSError, ValueError):
+            return None
+        if not is_link:
+            done = here
+            continue
+        links += 1
+        if links > MAX_LINKS:
+            return None
+        done = "/" if target.startswith("/") else done
+        todo += [part for part in reversed(target.split("/")) if part not in ("", ".")]
+    return done
+
+
+def _under_one(here: Resolved, text: str, place: Place) -> bool | None:
+    there = resolve(text, place._replace(cwd=place.root), literal=True)
+    return _settled(_compared(here.forms, there.forms, _inside, place), here, there)
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _compared(
+    lefts: Sequence[str],
+    rights: Sequence[str],
+    test: Callable[[str, str], bool],
+    place: Place,
+) -> bool | None:
+    """Whether a pair passes; None if one does only where case is ignored, and that is unknown."""
+    if _passes(lefts, rights, test, composed):
+        return True
+    if place.ignores_case is False or not _passes(lefts, rights, test, folded):
+        return False
+    return place.ignores_case
+
+
+def _passes(
+    lefts: Sequence[str],
+    rights: Sequence[str],
+    test: Callable[[str, str], bool],
+    key: Callable[[str], str],
+) -> bool:
+    keys = [key(right) for right in rights]
+    return any(test(key(left), right) for left in lefts for right in keys)
+
+
+def _settled(found: bool | None, *sides: Resolved) -> bool | None:
+    """A comparison's answer: false only where every side is known."""
+    return found if found or all(side.known for side in sides) else None
+
+
+def _either(answers: Iterable[bool | None]) -> bool | None:
+    """Kleene's `or`: stops at the first that is true."""
+    unknown = False
+    for answer in answers:
+        if answer:
+            return True
+        unknown = unknown or answer is None
+    return None if unknown else False
+
+
+def _like_one(here: Resolved, text: str, roots: Resolved, place: Place) -> bool | None:
+    home_known = True
+    if text.startswith("~/"):
+        home_known = place.home is not None
+        text = (place.home or "") + text[1:]
+    glob = compile_glob(text)
+    found = _either(_form_like(glob, form, roots, here, place) for form in here.forms)
+    return found if found or (here.known and home_known) else None
+
+
+def _form_like(glob: Glob, form: str, roots: Resolved, here: Resolved, place: Place) -> bool | None:
+    whole = not glob.directory or here.slash or _is_directory(form, place)
+    names = _names(glob, composed(form), [composed(root) for root in roots.forms])
+    exact = _either(_hit(glob.exact, name, whole) for name in names)
+    if exact or place.ignores_case is False:
+        return exact
+    names = _names(glob, folded(form), [folded(root) for root in roots.forms])
+    found = _either(_hit(glob.fold, name, whole) for name in names)
+    return found if place.ignores_case or found is False else None
+
+
+def _names(glob: Glob, form: str, roots: Sequence[str]) -> list[str]:
+    """What of a place a glob is matched with: from the root, or all of it where that applies."""
+    names = [form[len(root.rstrip("/")) + 1 :] for root in roots if _inside(form, root)]
+    if glob.rooted or (glob.floating and not names):
+        names.append(form.lstrip("/"))
+    return [name for name in names if name]
+
+
+def _hit(regex: re.Pattern[str], name: str, whole: bool | None) -> bool | None:
+    """True for a match of a folder above; `whole` is the answer for a match of all of the name."""
+    found = regex.match(name)
+    if found is None:
+        return False
+    return whole if found.end() == len(name) else True
+
+
+def _is_directory(path: str, place: Place) -> bool | None:
+    if place.windows and os.name != "nt":
+        return None
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return None

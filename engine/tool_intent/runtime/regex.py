@@ -1,0 +1,92 @@
+"""Searching with RE2 at call time: no parser, only patterns that were compiled from plain data.
+
+`tool_intent.rules.regex.compile_pattern` makes a `Pattern`. It holds text and numbers only, so
+that an artifact can carry it; the program is made at the first search. google-re2 is imported
+then, and not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+#: What one search may be charged: program size times bytes, about 0.4 s of a slow machine's time.
+BUDGET: Final = 1 << 27
+#: Bytes of a text that are always read, whatever the program's size.
+ALWAYS_READ: Final = 64 * 1024
+#: Bytes of memory one RE2 object may use; a DFA that would need more is replaced by the NFA.
+MAX_MEM: Final = 4 << 20
+
+
+class Pattern(NamedTuple):
+    """A checked pattern in two forms that agree on every text of ASCII characters only.
+
+    `ascii_text` is the small one and is used for such texts, `text` for all others; sizes are
+    RE2's instruction counts. A text of ASCII characters that holds none of `literals` (lower-cased
+    first if `fold`) holds no match; no literals means nothing is known.
+    """
+
+    text: str
+    ascii_text: str
+    size: int
+    ascii_size: int
+    literals: tuple[str, ...] = ()
+    fold: bool = False
+
+
+def search(pattern: Pattern, text: str, budget: int = BUDGET) -> bool | None:
+    """Whether `text` holds a match, or None where that cannot be told.
+
+    Unknown are a text that holds half of a surrogate pair, and one longer than `budget` pays for
+    if the part that was read (at least 64 KiB) holds no match.
+    """
+    small = text.isascii()
+    if small and pattern.literals and not _gate(pattern, text):
+        return False
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        return None
+    source, size = (pattern.ascii_text, pattern.ascii_size) if small else pattern[0:3:2]
+    # RE2 sees the bytes behind `end` as context: `$` and `\z` do not match at a cut.
+    end = readable(size, budget)
+    if len(data) <= end:
+        return program(source).search(data) is not None
+    return True if program(source).search(data, 0, end) is not None else None
+
+
+def charge(pattern: Pattern, text: str, budget: int = BUDGET) -> int:
+    """What `search` of this text costs: program size times the bytes that would be read."""
+    small = text.isascii()
+    size = pattern.ascii_size if small else pattern.size
+    length = len(text) if small else len(text.encode("utf-8", "surrogatepass"))
+    return size * min(length, readable(size, budget))
+
+
+def readable(size: int, budget: int = BUDGET) -> int:
+    """How many bytes of a text a program of `size` instructions reads."""
+    return max(ALWAYS_READ, budget // max(1, size))
+
+
+def _gate(pattern: Pattern, text: str) -> bool:
+    folded = text.lower() if pattern.fold else text
+    return any(literal in folded for literal in pattern.literals)
+
+
+@lru_cache(maxsize=1024)
+def program(text: str) -> Any:
+    """The RE2 object of a pattern text, silent on standard error; raises `re2.error`."""
+    compiler, options = _engine()
+    return compiler(text, options)
+
+
+@lru_cache(maxsize=1)
+def _engine() -> tuple[Callable[..., Any], Any]:
+    import re2  # noqa: PLC0415  a policy without patterns does not pay for it
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    options.max_mem = MAX_MEM
+    return re2.compile, options
