@@ -93,8 +93,10 @@ class Scope:
         return replace(self, variables={**self.variables, name: type_}, depth=self.depth + 1)
 
     def among(self, targets: tuple[t.Target, ...]) -> Scope:
-        """The scope of a `where`: names are those of earlier calls of `targets`."""
-        return replace(self, targets=targets, judged=self.judged or self, present=frozenset())
+        """The scope of a `where`: names are those of earlier calls of `targets`. That a name is
+        a field's is known there too; that an argument is present is not."""
+        fields = frozenset(path for path in self.present if path.isidentifier())
+        return replace(self, targets=targets, judged=self.judged or self, present=fields)
 
     def meaning(self, name: str) -> tuple[Meaning, Type] | None:
         """What a bare name means here."""

@@ -67,6 +67,18 @@ def test_what_is_known_checks_clean(text: str, targets: list[str]) -> None:
     assert told(text, *targets) == []
 
 
+def test_an_argument_that_one_of_the_tools_lacks_may_be_absent() -> None:
+    assert told('args.path == "a"', "edit") == []
+    (only,) = told('args.path == "a"', "edit", "bash")
+    assert only.startswith("1 `args.path` may be absent")
+
+
+def test_what_the_judged_call_has_an_earlier_one_may_lack() -> None:
+    text = "has args.dry and earlier edit where args.dry == this.args.dry within 2 calls"
+    (only,) = told(text, "edit")
+    assert only.startswith("37 `args.dry` may be absent")
+
+
 @pytest.mark.parametrize(
     ("text", "target", "wanted"),
     [

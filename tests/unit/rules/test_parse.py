@@ -56,12 +56,13 @@ def test_a_member_may_be_named_like_a_clause() -> None:
 
 
 def test_sound_statements_are_kept_for_editors_only() -> None:
-    text = 'words w = ["a"\nrule a/b on * forbid true\ndefine x ='
+    text = 'words w = ["a"\nrule a/b on * forbid true\ndefine x = "\\q" == path'
     assert parse_rules(text, "f")[0] is None
     partly = parse_partly(text, "f")
     assert [rule.id for rule in partly.tree.rules] == ["a/b"]
     assert partly.lost == {"w", "x"}
     assert [d.line for d in partly.diagnostics] == [1, 3]
+    assert len(partly.tree.statements) == 1
 
 
 def test_a_call_of_words_at_the_start_of_a_line_is_no_statement() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -184,6 +185,34 @@ def test_a_file_printed_and_parsed_is_itself(tree):
     assert found == ()
     assert again == tree
     assert print_rules(again) == printed
+
+
+A, B, C = t.Path("a"), t.Path("b"), t.Path("c")
+PAST = t.History((t.Target("*"),), None, t.Or((A, B)), None, t.Window(calls=2, text="2"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "printed"),
+    [
+        (t.And((t.And((A, B)), C)), "(a and b) and c"),
+        (t.And((t.Or((A, B)), C)), "(a or b) and c"),
+        (t.Or((t.Or((A, B)), C)), "(a or b) or c"),
+        (t.Or((t.And((A, B)), C)), "a and b or c"),
+        (t.Not(t.And((A, B))), "not (a and b)"),
+        (t.Not(t.Or((A, B))), "not (a or b)"),
+        (t.Not(t.Not(A)), "not not a"),
+        (t.And((t.Not(A), B)), "not a and b"),
+        (t.Compare("==", t.Not(A), t.Has(B)), "(not a) == (has b)"),
+        (t.Compare("<", t.Compare("<", A, B), C), "(a < b) < c"),
+        (t.Member(A, PAST, True), "a not in (earlier * where a or b within 2 calls)"),
+        (t.Not(t.Infix("like", A, B, True)), "not a not like b"),
+        (t.ListLiteral((t.Member(A, B), C)), "[(a in b), c]"),
+        (t.Or((PAST, C)), "earlier * where a or b within 2 calls or c"),
+    ],
+)
+def test_brackets_stand_where_they_must(condition, printed):
+    assert print_condition(condition) == printed
+    assert parse_condition(printed, "c") == (condition, ())
 
 
 def test_a_rule_is_laid_out_clause_by_clause():
