@@ -12,12 +12,13 @@ from tool_intent.rules.environment import DEFAULT, Environment
 from tool_intent.rules.infer import Typer
 from tool_intent.rules.messages import check_message
 from tool_intent.rules.parse import MAX_ERRORS, MAX_RULES, parse_partly
-from tool_intent.rules.scope import Meaning, Named, Scope, assumed
+from tool_intent.rules.scope import ROOTS, Meaning, Named, Scope, Severity, assumed
 from tool_intent.rules.types import (
     ANY,
     BOOL,
     FLOAT,
     INT,
+    ROLES,
     TEXT,
     Type,
     joined,
@@ -79,14 +80,15 @@ def check_text(
     column_offset: int = 0,
     max_rules: int | None = MAX_RULES,
 ) -> tuple[t.RuleFile | None, tuple[Diagnostic, ...]]:
-    """Parse and check a file, with all errors of both at once, by position; the tree, or None
-    where there is an error."""
+    """Parse and check a file, with all errors and warnings of both at once, by position; the tree,
+    or None where there is an error."""
     parsed = parse_partly(
         text, file, line_offset=line_offset, column_offset=column_offset, max_rules=max_rules
     )
     found = check_rules(parsed.tree, file, environment, lost=parsed.lost).diagnostics
-    errors = tuple(sorted(parsed.diagnostics + found, key=lambda d: (d.line, d.column)))
-    return (None if errors else parsed.tree), errors
+    told = tuple(sorted(parsed.diagnostics + found, key=lambda d: (d.line, d.column)))
+    broken = any(d.severity == "error" for d in told)
+    return (None if broken else parsed.tree), told
 
 
 class _Checker:
@@ -104,11 +106,13 @@ class _Checker:
         found = sorted(self._diagnostics, key=lambda d: (d.line, d.column))
         return Checked(tuple(found), self._typer.types, self._typer.resolver.meanings)
 
-    def _report(self, at: t.Span, code: str, message: str, mend: str) -> None:
+    def _report(
+        self, at: t.Span, code: str, message: str, mend: str, severity: Severity = "error"
+    ) -> None:
         if len(self._diagnostics) >= MAX_ERRORS:
             return
         self._diagnostics[
-            Diagnostic(code, "error", self._file, *at, message=message, help=mend)
+            Diagnostic(code, severity, self._file, *at, message=message, help=mend)
         ] = None
 
     def file(self, tree: t.RuleFile) -> None:
@@ -283,16 +287,20 @@ class _Checker:
         """Whether a condition names a field or an entry, so is judged at every place that carries
         one."""
         for node in t.walk(condition):
-            if not isinstance(node, t.Path):
+            path = node.path if isinstance(node, t.Has) else node
+            if not isinstance(path, t.Path):
                 continue
-            first = next(iter(node.steps), None) if node.root == "this" else node.root
-            named = self._named.get(node.root)
-            if named is not None:
-                if named.carried:
-                    return True
-            elif first == "entry" or first in self._environment.fields:
+            named = self._named.get(path.root)
+            asked = isinstance(node, t.Has) and not path.steps
+            if named.carried if named is not None else self._is_field(path, asked):
                 return True
         return False
+
+    def _is_field(self, path: t.Path, asked: bool) -> bool:
+        name = next(iter(path.steps), None) if path.root == "this" else path.root
+        if name == "entry" or name in self._environment.fields:
+            return True
+        return asked and self._environment.open_fields and name not in {*ROOTS, *ROLES}
 
 
 def _nesting(condition: t.Condition, named: Mapping[str, Named]) -> int:

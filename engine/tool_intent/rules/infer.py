@@ -302,17 +302,21 @@ class Typer:
             self.condition(node.where, scope.among(node.targets))
 
     def targets(self, targets: Sequence[t.Target], scope: Scope) -> None:
-        """Report groups that nobody defines."""
-        groups = scope.environment.groups
+        """Report groups that nobody defines, and warn of targets that no known tool matches."""
+        environment = scope.environment
         for target in targets:
-            if target.name.startswith("@") and target.name not in groups:
-                near = nearest(target.name, groups)
-                self._report(
-                    target.span,
-                    "rules/name",
-                    f"no group is called `{target.name}`",
-                    f"did you mean `{near}`?" if near else f"there are {', '.join(groups)}",
-                )
+            if environment.meets(target.name):
+                continue
+            group = target.name.startswith("@")
+            near = nearest(target.name, environment.groups if group else environment.tools)
+            mend = f"did you mean `{near}`?" if near else ""
+            if group:
+                mend = mend or f"there are {', '.join(environment.groups)}"
+                message = f"no group is called `{target.name}`"
+                self._report(target.span, "rules/name", message, mend)
+            else:
+                message = f"no known tool matches `{target.name}`"
+                self._report(target.span, "rules/target", message, mend, "warning")
 
 
 def _may_equal(left: Type, right: Type, operator: str) -> bool:

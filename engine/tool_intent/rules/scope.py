@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from tool_intent.rules import tree as t
 from tool_intent.rules.diagnostics import nearest
@@ -25,7 +25,16 @@ Meaning: TypeAlias = Literal[
     "variable", "words", "define", "option", "args", "call", "tool", "context", "entry", "this",
     "field", "role",
 ]  # fmt: skip
-Report: TypeAlias = Callable[[t.Span, str, str, str], None]
+Severity: TypeAlias = Literal["error", "warning"]
+
+
+class Report(Protocol):
+    """Takes the place, the code, the message and the help of something that is wrong."""
+
+    def __call__(
+        self, at: t.Span, code: str, message: str, mend: str, severity: Severity = "error", /
+    ) -> None: ...
+
 
 #: Names that the language itself gives.
 ROOTS: Final[Mapping[str, Type]] = {
@@ -84,8 +93,10 @@ class Scope:
         return replace(self, variables={**self.variables, name: type_}, depth=self.depth + 1)
 
     def among(self, targets: tuple[t.Target, ...]) -> Scope:
-        """The scope of a `where`: names are those of earlier calls of `targets`."""
-        return replace(self, targets=targets, judged=self.judged or self, present=frozenset())
+        """The scope of a `where`: names are those of earlier calls of `targets`. That a name is
+        a field's is known there too; that an argument is present is not."""
+        fields = frozenset(path for path in self.present if path.isidentifier())
+        return replace(self, targets=targets, judged=self.judged or self, present=fields)
 
     def meaning(self, name: str) -> tuple[Meaning, Type] | None:
         """What a bare name means here."""
@@ -136,7 +147,7 @@ _IN_WORDS: Mapping[str, str] = {
 
 class Resolver:
     """Finds what paths mean, reports those that mean nothing, and notes the meanings of roots by
-    the identity of their node."""
+    the identity of their node; for `this.name`, what the name means for the call being judged."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -148,13 +159,16 @@ class Resolver:
 
     def has(self, path: t.Path, scope: Scope) -> None:
         """Check a path after `has`."""
+        if path.root == "this":
+            self._this(path, scope, reading=False)
+            return
         if not path.steps and scope.environment.open_fields and not scope.taken(path.root):
             self.meanings[id(path)] = "field"
             return
         self._path(path, scope, reading=False)
         meaning = self.meanings.get(id(path))
         bare = not path.steps and meaning in {"args", "context", "entry", "variable"}
-        if meaning is not None and meaning != "this" and (meaning not in _MAY_LACK or bare):
+        if meaning is not None and (meaning not in _MAY_LACK or bare):
             self._report(
                 path.span,
                 "rules/has",
@@ -180,7 +194,6 @@ class Resolver:
         return self._steps(path, type_, scope.present, fields, reading=reading)
 
     def _this(self, path: t.Path, scope: Scope, *, reading: bool) -> Type:
-        self.meanings[id(path)] = "this"
         if scope.judged is None:
             self._report(
                 path.span,
@@ -194,13 +207,16 @@ class Resolver:
             self._report(path.span, "rules/name", "`this` needs a name", "write `this.path`")
             return ANY
         inner = t.Path(first, path.steps[1:], step_spans=path.step_spans[1:], span=path.span)
-        judged = scope.judged
-        if not reading:
-            self.has(inner, judged)
-            return ANY
         found = frozenset(p[5:] for p in scope.present if p.startswith("this."))
-        outer = judged.knowing(found)
-        return self._path(inner, outer, reading=True)
+        judged = scope.judged.knowing(found)
+        type_ = ANY
+        if reading:
+            type_ = self._path(inner, judged, reading=True)
+        else:
+            self.has(inner, judged)
+        if id(inner) in self.meanings:
+            self.meanings[id(path)] = self.meanings.pop(id(inner))
+        return type_
 
     def _steps(
         self,

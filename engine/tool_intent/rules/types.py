@@ -94,7 +94,6 @@ ROLES: Final[Mapping[str, Type]] = {"path": PATH, "content": TEXT, "command": CO
 _TEXTUAL = frozenset({"text", "string", "path", "command"})
 _NUMERIC = frozenset({"int", "float"})
 _WIDENS: Mapping[str, frozenset[str]] = {
-    "int": frozenset({"float"}),
     "path": frozenset({"text"}),
     "command": frozenset({"text"}),
     "string": frozenset({"text", "path", "command"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,9 +10,10 @@ from tool_intent.rules import tree as t
 from tool_intent.rules.parse import parse_condition, parse_rules
 from tool_intent.rules.printer import print_condition, print_rules
 
-RESERVED = set(
-    "and or not in has when unless require forbid else earlier where since within true false".split()
-)
+RESERVED = {
+    "and", "or", "not", "in", "has", "when", "unless", "require", "forbid", "else", "earlier",
+    "where", "since", "within", "true", "false",
+}  # fmt: skip
 WORDS = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
 NAMES = WORDS.filter(lambda name: name not in RESERVED)
 # An infix function cannot be called as a clause that may follow the condition.
@@ -39,7 +41,9 @@ texts = st.builds(t.TextLiteral, TEXTS)
 steps = st.one_of(WORDS, TEXTS, st.integers(0, 99), st.none())
 paths = st.builds(t.Path, NAMES, st.lists(steps, max_size=3).map(tuple))
 targets = st.lists(
-    st.sampled_from(["*", "bash", "@write", "mcp__*", "github/create_issue", "a.b-c"]).map(t.Target),
+    st.sampled_from(["*", "bash", "@write", "mcp__*", "github/create_issue", "a.b-c"]).map(
+        t.Target
+    ),
     min_size=1,
     max_size=2,
 ).map(tuple)
@@ -98,7 +102,11 @@ def merged(parts):
 shown = paths.filter(lambda path: not set("{}#") & set(print_condition(path)))
 messages = st.lists(PLAIN | shown.map(t.Interpolation), max_size=3).map(merged)
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
     lambda v: st.lists(v, max_size=2) | st.dictionaries(TEXTS, v, max_size=2),
     max_leaves=4,
 )
@@ -179,11 +187,40 @@ def test_a_file_printed_and_parsed_is_itself(tree):
     assert print_rules(again) == printed
 
 
+A, B, C = t.Path("a"), t.Path("b"), t.Path("c")
+PAST = t.History((t.Target("*"),), None, t.Or((A, B)), None, t.Window(calls=2, text="2"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "printed"),
+    [
+        (t.And((t.And((A, B)), C)), "(a and b) and c"),
+        (t.And((t.Or((A, B)), C)), "(a or b) and c"),
+        (t.Or((t.Or((A, B)), C)), "(a or b) or c"),
+        (t.Or((t.And((A, B)), C)), "a and b or c"),
+        (t.Not(t.And((A, B))), "not (a and b)"),
+        (t.Not(t.Or((A, B))), "not (a or b)"),
+        (t.Not(t.Not(A)), "not not a"),
+        (t.And((t.Not(A), B)), "not a and b"),
+        (t.Compare("==", t.Not(A), t.Has(B)), "(not a) == (has b)"),
+        (t.Compare("<", t.Compare("<", A, B), C), "(a < b) < c"),
+        (t.Member(A, PAST, True), "a not in (earlier * where a or b within 2 calls)"),
+        (t.Not(t.Infix("like", A, B, True)), "not a not like b"),
+        (t.ListLiteral((t.Member(A, B), C)), "[(a in b), c]"),
+        (t.Or((PAST, C)), "earlier * where a or b within 2 calls or c"),
+    ],
+)
+def test_brackets_stand_where_they_must(condition, printed):
+    assert print_condition(condition) == printed
+    assert parse_condition(printed, "c") == (condition, ())
+
+
 def test_a_rule_is_laid_out_clause_by_clause():
     text = """
       # why
       rule a/b on bash,@write except ls each s in args.steps[] when has s.x unless s["y z"]==1_000
-      require not (a or b) and c unless earlier @read passed where path==this.path since last * within 5m
+      require not (a or b) and c unless earlier @read passed where path==this.path
+      since last * within 5m # at the end
       # inside
       else warn "one" "two {path}"
       bad bash {"command":"x"} with {branch:"m"} after write {} ok bash {a:[1,null]}
@@ -198,8 +235,11 @@ def test_a_rule_is_laid_out_clause_by_clause():
     """
     tree, found = parse_rules(text, "f")
     assert found == ()
-    assert print_rules(tree) == """\
+    assert (
+        print_rules(tree)
+        == """\
 # why
+# at the end
 # inside
 rule a/b on bash, @write except ls
   each s in args.steps[]
@@ -225,3 +265,4 @@ option o = 2 between 1 and 4
 
 # end
 """
+    )
