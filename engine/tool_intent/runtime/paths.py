@@ -101,12 +101,23 @@ def resolve(text: str, place: Place, *, literal: bool = False) -> Resolved:
     )
 
 
-def under(path: str | Resolved, dirs: Iterable[str], place: Place) -> bool | None:
-    """Whether a path is one of the directories or lies in one; these start at the root."""
+def directory(text: str, place: Place) -> Resolved:
+    """A directory as a policy names it: from the root, with no variables and globs in it."""
+    return resolve(text, place._replace(cwd=place.root), literal=True)
+
+
+def under(path: str | Resolved, dirs: Iterable[str | Resolved], place: Place) -> bool | None:
+    """Whether a path is one of the directories or lies in one.
+
+    Texts are read by `directory`; a caller with many questions resolves both sides once.
+    """
     here = path if isinstance(path, Resolved) else resolve(path, place)
     if not here.forms and here.known:
         return False
-    return _either(_under_one(here, text, place) for text in dirs)
+    return _either(
+        _under_one(here, one if isinstance(one, Resolved) else directory(one, place), place)
+        for one in dirs
+    )
 
 
 def like(path: str | Resolved, globs: Iterable[str], place: Place) -> bool | None:
@@ -117,7 +128,7 @@ def like(path: str | Resolved, globs: Iterable[str], place: Place) -> bool | Non
     here = path if isinstance(path, Resolved) else resolve(path, place)
     if not here.forms and here.known:
         return False
-    roots = resolve(place.root, place._replace(cwd=place.root), literal=True)
+    roots = directory(place.root, place)
     return _either(_like_one(here, text, roots, place) for text in globs)
 
 
@@ -242,8 +253,7 @@ def _real(path: str) -> str | None:
     return done
 
 
-def _under_one(here: Resolved, text: str, place: Place) -> bool | None:
-    there = resolve(text, place._replace(cwd=place.root), literal=True)
+def _under_one(here: Resolved, there: Resolved, place: Place) -> bool | None:
     return _settled(_compared(here.forms, there.forms, _inside, place), here, there)
 
 
