@@ -1,0 +1,368 @@
+"""The functions of the rule language at call time.
+
+A function that is given something unknown gives something unknown; `rules.functions` has the
+signatures, the modules below the formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from tool_intent.runtime.regex import Pattern, search
+from tool_intent.runtime.state import LONGEST_LIST, Seq, State, read_text
+
+#: Texts whose words or marks are remembered: a decision reads the same few again and again.
+_REMEMBERED = 256
+
+
+def apply(name: str, arguments: tuple[Any, ...]) -> Any:
+    """A function that gives no truth value; None where an argument is unknown."""
+    if any(a is None for a in arguments):
+        return None
+    return _FUNCTIONS[name](*arguments)
+
+
+def infix(name: str, left: Any, right: Any, sort: str, state: State) -> bool | None:
+    """`left NAME right`; a list on the right means any of its elements."""
+    if left is None or right is None:
+        return None
+    if left == "":
+        return False
+    if isinstance(right, Seq):
+        found = _any(_one(name, left, r, sort, state) for r in right.items)
+        return found if found or right.complete else None
+    if isinstance(right, tuple) and name != "restates":
+        return _many(name, left, right, sort, state)
+    return _one(name, left, right, sort, state)
+
+
+def matches(pattern: Pattern, text: Any) -> bool | None:
+    """Whether a text holds a match."""
+    if not isinstance(text, str):
+        return None
+    return search(pattern, text) if text else False
+
+
+def compare(operator: str, left: Any, right: Any, state: State | None = None) -> bool | None:
+    """`left OPERATOR right`, unknown for values that cannot be compared. `state` makes `==` and
+    `!=` compare places in the file system."""
+    if isinstance(left, Seq) or isinstance(right, Seq):
+        listed, other = (left, right) if isinstance(left, Seq) else (right, left)
+        found = _any(compare("==", item, other, state) for item in listed.items)
+        same = found if found or listed.complete else None
+        return _opposite(same) if operator == "!=" else same
+    if left is None or right is None or not _alike(left, right):
+        return None
+    if operator in ("==", "!="):
+        same = left == right if state is None else _same_place(left, right, state)
+        return _opposite(same) if operator == "!=" else same
+    return _ORDERS[operator](left, right) if not isinstance(left, str | bool) else None
+
+
+def contains(listed: Any, value: Any, state: State | None = None) -> bool | None:
+    """`value in listed`."""
+    if value is None or listed is None:
+        return None
+    if isinstance(listed, tuple) and not isinstance(listed, Seq):
+        if state is None:
+            return _folded(value) in _folded_set(listed) if isinstance(value, str) else None
+        listed = Seq(listed, True)
+    if not isinstance(listed, Seq):
+        return None
+    if value == "":
+        return False
+    found = _any(_equal(item, value, state) for item in listed.items)
+    return found if found or listed.complete else None
+
+
+def step_into(value: Any, name: str | int) -> Any:
+    """A member of an element: of a record that the engine made, or of a raw object."""
+    if isinstance(value, dict):
+        found = value.get(name)
+        if isinstance(found, list):
+            return Seq(tuple(found[:LONGEST_LIST]), len(found) <= LONGEST_LIST)
+        return found
+    if isinstance(value, tuple) and isinstance(name, str) and hasattr(value, "_fields"):
+        found = getattr(value, "from_" if name == "from" else name, None)
+        if isinstance(found, tuple) and not isinstance(found, Seq):
+            return Seq(tuple(v for v in found if v is not None), None not in found)
+        return found
+    return None
+
+
+def _equal(item: Any, value: Any, state: State | None) -> bool | None:
+    if state is None and isinstance(item, str) and isinstance(value, str):
+        return _folded(item) == _folded(value)
+    return compare("==", item, value, state)
+
+
+def _alike(left: Any, right: Any) -> bool:
+    if isinstance(left, bool) or isinstance(right, bool):
+        return isinstance(left, bool) and isinstance(right, bool)
+    if isinstance(left, str) or isinstance(right, str):
+        return isinstance(left, str) and isinstance(right, str)
+    return isinstance(left, int | float) and isinstance(right, int | float)
+
+
+def _same_place(left: Any, right: Any, state: State) -> bool | None:
+    if not isinstance(left, str) or not isinstance(right, str):
+        return None
+    from tool_intent.runtime.paths import same
+
+    return same(state.resolved(left), state.resolved(right), state.place)
+
+
+def _opposite(value: bool | None) -> bool | None:
+    return None if value is None else not value
+
+
+def _any(answers: Iterable[bool | None]) -> bool | None:
+    unknown = False
+    for answer in answers:
+        if answer:
+            return True
+        unknown = unknown or answer is None
+    return None if unknown else False
+
+
+def _many(
+    name: str, left: Any, right: tuple[str, ...], sort: str, state: State
+) -> bool | None:
+    """Any of a list that is known beforehand; some functions read the left side once for all."""
+    if name == "mentions" and isinstance(left, str):
+        marked = _mark(left)
+        return any(needle in marked for needle in _needles(right))
+    if name in ("like", "under") and sort == "path" and isinstance(left, str):
+        from tool_intent.runtime import paths
+
+        test = paths.like if name == "like" else paths.under
+        return test(state.resolved(left), right, state.place)
+    return _any(_one(name, left, r, sort, state) for r in right)
+
+
+def _one(name: str, left: Any, right: Any, sort: str, state: State) -> bool | None:
+    if right == "" or (name != "restates" and not isinstance(right, str)):
+        return False if right == "" else None
+    return _INFIX[name](left, right, sort, state)
+
+
+def _mentions(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001
+    if not isinstance(left, str):
+        return None
+    if "/" in right:
+        from tool_intent.runtime.phrases import mentions_path
+
+        return mentions_path(left, right)
+    needles = _needles((right,))
+    return bool(needles) and needles[0] in _mark(left)
+
+
+def _restates(left: Any, right: Any, sort: str, state: State) -> bool | None:  # noqa: ARG001
+    from tool_intent.runtime.words import restates
+
+    if not isinstance(left, str):
+        return None
+    return restates(left, (right,) if isinstance(right, str) else right)
+
+
+def _resembles(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001
+    from tool_intent.runtime.words import resembles
+
+    return resembles(left, right) if isinstance(left, str) else None
+
+
+def _like(left: Any, right: str, sort: str, state: State) -> bool | None:
+    if not isinstance(left, str):
+        return None
+    if sort == "path":
+        from tool_intent.runtime.paths import like
+
+        return like(state.resolved(left), (right,), state.place)
+    from tool_intent.runtime.globs import matches_text
+
+    return matches_text(left, (right,))
+
+
+def _under(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001
+    from tool_intent.runtime.paths import under
+
+    if not isinstance(left, str):
+        return None
+    return under(state.resolved(left), (right,), state.place)
+
+
+def _runs(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001
+    from tool_intent.runtime.shell import runs
+
+    command = state.analysed(left)
+    return None if command is None else runs(command, right)
+
+
+_INFIX: dict[str, Callable[[Any, Any, str, State], bool | None]] = {
+    "mentions": _mentions, "restates": _restates, "resembles": _resembles, "like": _like,
+    "under": _under, "runs": _runs,
+}  # fmt: skip
+_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def _folded(value: Any) -> Any:
+    return " ".join(value.casefold().split()) if isinstance(value, str) else value
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _folded_set(listed: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(_folded(v) for v in listed)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _mark(text: str) -> str:
+    from tool_intent.runtime.phrases import mark
+
+    return mark(text)
+
+
+@lru_cache(maxsize=1024)
+def _needles(phrases: tuple[str, ...]) -> tuple[str, ...]:
+    from tool_intent.runtime.phrases import has_word, mark
+
+    return tuple(mark(p) for p in phrases if has_word(p))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _content(text: str) -> frozenset[str]:
+    from tool_intent.runtime.words import content, tokens
+
+    return frozenset(content(tokens(text)))
+
+
+def _content_of(value: Any) -> frozenset[str] | None:
+    """The content words of a text, a list of texts or a call; None where one is unknown."""
+    if isinstance(value, str):
+        return _content(value)
+    items = value.items if isinstance(value, Seq) else value
+    if isinstance(value, Seq) and not value.complete:
+        return None
+    found: frozenset[str] = frozenset()
+    for item in items:
+        words = None if item is None else _content_of(item)
+        if words is None:
+            return None
+        found |= words
+    return found
+
+
+def _overlap(left: Any, right: Any) -> int | None:
+    one, two = _content_of(left), _content_of(right)
+    return None if one is None or two is None else len(one & two)
+
+
+def _novel(text: Any, known: Any) -> int | None:
+    one, two = _content_of(text), _content_of(known)
+    return None if one is None or two is None else len(one - two)
+
+
+def _jaccard(left: str, right: str) -> float:
+    one, two = _content(left), _content(right)
+    return len(one & two) / len(one | two) if one or two else 0.0
+
+
+def _similarity(left: str, right: str) -> float:
+    from tool_intent.runtime.words import similarity
+
+    return similarity(left, right)
+
+
+def _words(text: str) -> int:
+    from tool_intent.runtime.words import words
+
+    return words(text)
+
+
+def _sentences(text: str) -> int:
+    from tool_intent.runtime.words import sentences
+
+    return sentences(text)
+
+
+def _distinct(listed: Any, name: str | None = None) -> float | None:
+    from tool_intent.runtime.words import distinct
+
+    if not isinstance(listed, Seq) or not listed.complete:
+        return None
+    items = [i if name is None else step_into(i, name) for i in listed.items]
+    return distinct(items) if all(isinstance(i, str) for i in items) else None
+
+
+def _basename(path: str) -> str:
+    from tool_intent.runtime.paths import basename
+
+    return basename(path)
+
+
+def _paths(text: str) -> Seq:
+    from tool_intent.runtime.citations import paths
+
+    return _listed(paths(text))
+
+
+def _urls(text: str) -> Seq:
+    from tool_intent.runtime.citations import urls
+
+    return _listed(urls(text))
+
+
+def _scripts(text: str) -> Seq:
+    from tool_intent.runtime.scripts import scripts
+
+    return _listed(scripts(text))
+
+
+def _without(text: str, phrases: Any) -> str | None:
+    from tool_intent.runtime.phrases import without
+
+    if isinstance(phrases, Seq):
+        if not phrases.complete:
+            return None
+        phrases = phrases.items
+    return without(text, (phrases,) if isinstance(phrases, str) else phrases)
+
+
+def _listed(items: list[Any]) -> Seq:
+    return Seq(tuple(items[:LONGEST_LIST]), len(items) <= LONGEST_LIST)
+
+
+def _typed(function: Callable[..., Any], *kinds: type) -> Callable[..., Any]:
+    """`function`, unknown where an argument is not of its kind."""
+
+    def checked(*arguments: Any) -> Any:
+        if all(isinstance(a, k) for a, k in zip(arguments, kinds, strict=False)):
+            return function(*arguments)
+        return None
+
+    return checked
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "words": _typed(_words, str),
+    "length": _typed(len, str),
+    "lower": _typed(str.lower, str),
+    "sentences": _typed(_sentences, str),
+    "overlap": _overlap,
+    "novel": _novel,
+    "similarity": _typed(_similarity, str, str),
+    "jaccard": _typed(_jaccard, str, str),
+    "distinct": _distinct,
+    "basename": _typed(_basename, str),
+    "paths": _typed(_paths, str),
+    "urls": _typed(_urls, str),
+    "scripts": _typed(_scripts, str),
+    "without": _typed(_without, str),
+    "normalised": read_text,
+}

@@ -1,0 +1,276 @@
+"""What a session did before, indexed by what rules ask of it, so that looking back costs the same
+after ten calls and after ten thousand."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from tool_intent.runtime.session import LONGEST_WINDOW, Outcome
+from tool_intent.runtime.state import Seq, Spot, State
+
+#: Calls that a condition which no index serves is tried on, newest first.
+MOST_TRIED = 256
+
+
+class AtomCode(NamedTuple):
+    """What is asked of every call when it is judged, so that later ones can look back at it.
+
+    `meant` says whether a tool is meant; `filter` answers true, false or None; `keys` and
+    `captures` give values; `by_place` says which keys are compared as places in the file system.
+    """
+
+    meant: Callable[[str], bool]
+    filter: Callable[[State, Spot], bool | None]
+    keys: Callable[[State, Spot], tuple[Any, ...]]
+    by_place: tuple[bool, ...]
+    captures: Callable[[State, Spot], tuple[Any, ...]]
+    kinds: tuple[tuple[str, ...], ...]
+
+
+class Entry(NamedTuple):
+    """One call that an atom may mean."""
+
+    number: int
+    captured: tuple[Any, ...]
+
+
+class _Shelf:
+    """The calls under one key: their numbers, ascending, by what came of them."""
+
+    __slots__ = ("by_outcome", "entries")
+
+    def __init__(self) -> None:
+        self.by_outcome: dict[str, list[int]] = {"tried": [], "passed": [], "failed": []}
+        self.entries: list[Entry] = []
+
+
+class _Index:
+    """The calls of one atom. Sure ones by key; those that may or may not be meant apart."""
+
+    __slots__ = ("doubtful", "sure")
+
+    def __init__(self) -> None:
+        self.sure: dict[Any, _Shelf] = {}
+        self.doubtful = _Shelf()
+
+
+class Record(NamedTuple):
+    """A judged call, kept whole for the walker."""
+
+    number: int
+    state: State
+    spots: Sequence[Spot]
+
+
+class SessionHistory:
+    """The calls of one session, as rules look back at them.
+
+    `keep` keeps every call whole, for explaining; else only what the atoms ask for is kept.
+    """
+
+    def __init__(self, atoms: Sequence[AtomCode], *, keep: bool = False) -> None:
+        self._atoms = atoms
+        self._indices = [_Index() for _ in atoms]
+        self._next = 0
+        self._times: list[float | None] = []
+        self._first = 0
+        self._outcomes: dict[int, Outcome] = {}
+        self._shelves: dict[int, list[_Shelf]] = {}
+        self._clock_back_at = -1
+        self._keep = keep
+        self.records: list[Record] = []
+
+    def tried(self, state: State) -> int:
+        """Add a judged call, whatever came of it; returns its number."""
+        number = self._next
+        self._next += 1
+        self._note_time(number, state.now)
+        for atom, index in zip(self._atoms, self._indices, strict=True):
+            if atom.meant(state.tool):
+                self._file(number, state, atom, index)
+        if self._keep:
+            kinds = {kind for atom in self._atoms for kind in atom.kinds}
+            self.records.append(Record(number, state, state.spots(tuple(sorted(kinds)))))
+        self._forget()
+        return number
+
+    def outcome(self, number: int, outcome: Outcome) -> bool:
+        """Note what came of a call; False where it is forgotten or was noted before."""
+        if number < self._first or number >= self._next or number in self._outcomes:
+            return False
+        self._outcomes[number] = outcome
+        for shelf in self._shelves.get(number, ()):
+            insort(shelf.by_outcome[outcome], number)
+        return True
+
+    def outcome_of(self, number: int) -> Outcome:
+        """What is known to have come of a call: `tried` where nothing is."""
+        return self._outcomes.get(number, "tried")
+
+    # Looking back
+
+    def bound(
+        self, calls: int | None, seconds: float | None, now: float | None
+    ) -> tuple[int, bool]:
+        """The oldest call that a window reaches, and whether that is sure."""
+        if calls is not None:
+            return max(self._first, self._next - calls), True
+        if now is None or seconds is None or (self._times and self._times[-1] is None):
+            return self._first, False
+        times = [t if t is not None else float("-inf") for t in self._times]
+        oldest = self._first + bisect_left(times, now - seconds)
+        sure = self._clock_back_at < oldest and (not times or times[-1] <= now)
+        return (oldest, True) if sure else (self._first, False)
+
+    def last(
+        self, number: int, outcome: Outcome, keys: tuple[Any, ...] | None, state: State
+    ) -> tuple[int, int]:
+        """The newest call that an atom surely means, and the newest that it may mean; -1 for
+        none. For an atom without a rest."""
+        sure = possible = -1
+        for shelf, is_sure in self._shelves_of(number, keys, state):
+            numbers = shelf.by_outcome[outcome]
+            newest = numbers[-1] if numbers else -1
+            possible = max(possible, newest)
+            if is_sure:
+                sure = max(sure, newest)
+        return sure, possible
+
+    def count(
+        self,
+        number: int,
+        outcome: Outcome,
+        keys: tuple[Any, ...] | None,
+        oldest: int,
+        state: State,
+    ) -> tuple[int, int]:
+        """How many calls from `oldest` on an atom surely means, and how many it may mean."""
+        sure: set[int] = set()
+        possible: set[int] = set()
+        for shelf, is_sure in self._shelves_of(number, keys, state):
+            numbers = shelf.by_outcome[outcome]
+            found = numbers[bisect_left(numbers, oldest) :]
+            possible.update(found)
+            if is_sure:
+                sure.update(found)
+        return len(sure), len(possible)
+
+    def candidates(
+        self,
+        number: int,
+        outcome: Outcome,
+        keys: tuple[Any, ...] | None,
+        oldest: int,
+        state: State,
+    ) -> Iterator[tuple[Entry, bool]]:
+        """The calls from `oldest` on that an atom may mean, newest first, at most `MOST_TRIED`;
+        whether each is sure but for the rest of the condition."""
+        found: list[tuple[Entry, bool]] = []
+        for shelf, is_sure in self._shelves_of(number, keys, state):
+            for entry in reversed(shelf.entries):
+                if entry.number < oldest:
+                    break
+                if outcome in ("tried", self.outcome_of(entry.number)):
+                    found.append((entry, is_sure))
+        found.sort(key=lambda e: -e[0].number)
+        yield from found[:MOST_TRIED]
+
+    def _shelves_of(
+        self, number: int, keys: tuple[Any, ...] | None, state: State
+    ) -> Iterable[tuple[_Shelf, bool]]:
+        index, by_place = self._indices[number], self._atoms[number].by_place
+        spelt = _spellings(keys, by_place, state)
+        if spelt is None:
+            # The call being judged does not know what it looks for: any earlier one may be it.
+            return [(shelf, False) for shelf in [*index.sure.values(), index.doubtful]]
+        shelves = [(index.sure[key], True) for key in spelt if key in index.sure]
+        return [*shelves, (index.doubtful, False)]
+
+    # Keeping
+
+    def _file(self, number: int, state: State, atom: AtomCode, index: _Index) -> None:
+        for spot in state.spots(atom.kinds):
+            answer = atom.filter(state, spot)
+            if answer is False:
+                continue
+            spelt = _spellings(atom.keys(state, spot), atom.by_place, state)
+            entry = Entry(number, atom.captures(state, spot))
+            if answer is None or spelt is None:
+                self._shelve(index.doubtful, entry)
+                continue
+            for key in spelt:
+                self._shelve(index.sure.setdefault(key, _Shelf()), entry)
+
+    def _shelve(self, shelf: _Shelf, entry: Entry) -> None:
+        numbers = shelf.by_outcome["tried"]
+        if not numbers or numbers[-1] != entry.number:
+            numbers.append(entry.number)
+            self._shelves.setdefault(entry.number, []).append(shelf)
+        shelf.entries.append(entry)
+
+    def _note_time(self, number: int, now: float | None) -> None:
+        before = self._times[-1] if self._times else None
+        if before is not None and now is not None and now < before:
+            self._clock_back_at = number
+        self._times.append(now)
+
+    def _forget(self) -> None:
+        """Let go of what no window reaches, now and then, so that it costs little a call."""
+        if self._next - self._first < 2 * LONGEST_WINDOW:
+            return
+        oldest = self._next - LONGEST_WINDOW
+        for number in range(self._first, oldest):
+            self._outcomes.pop(number, None)
+            self._shelves.pop(number, None)
+        del self._times[: oldest - self._first]
+        self._first = oldest
+        for index in self._indices:
+            for key in list(index.sure):
+                if not _shortened(index.sure[key], oldest):
+                    del index.sure[key]
+            _shortened(index.doubtful, oldest)
+        self.records = [r for r in self.records if r.number >= oldest]
+
+
+def _shortened(shelf: _Shelf, oldest: int) -> bool:
+    """Drop what is older than `oldest`; whether anything is left."""
+    for numbers in shelf.by_outcome.values():
+        del numbers[: bisect_left(numbers, oldest)]
+    shelf.entries = [e for e in shelf.entries if e.number >= oldest]
+    return bool(shelf.entries)
+
+
+def _spellings(
+    keys: tuple[Any, ...] | None, by_place: tuple[bool, ...], state: State
+) -> list[tuple[Any, ...]] | None:
+    """Every key that a call is filed or looked up under; None where one is unknown."""
+    if keys is None:
+        return None
+    ways: list[list[Any]] = []
+    for key, place in zip(keys, by_place, strict=True):
+        if key is None or isinstance(key, Seq | dict):
+            return None
+        if not place:
+            ways.append([(isinstance(key, bool), key)])
+            continue
+        forms = _forms(key, state)
+        if forms is None:
+            return None
+        ways.append(forms)
+    return list(product(*ways))
+
+
+def _forms(path: Any, state: State) -> list[Any] | None:
+    if not isinstance(path, str):
+        return None
+    resolved = state.resolved(path)
+    if not resolved.known or state.place.ignores_case is None and not resolved.forms:
+        return None
+    if state.place.ignores_case:
+        from tool_intent.runtime.casing import folded
+
+        return [folded(form) for form in resolved.forms]
+    return list(resolved.forms)

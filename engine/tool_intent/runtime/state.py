@@ -1,0 +1,373 @@
+"""One call as rules read it: each value worked out once, when a rule first asks.
+
+None stands for what cannot be told. It is never the value of anything that is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tool_intent.runtime.strip import duplicate, places
+from tool_intent.runtime.text import is_absent, normalise
+
+if TYPE_CHECKING:
+    from tool_intent.runtime.paths import Place, Resolved
+    from tool_intent.runtime.session import SessionView
+    from tool_intent.runtime.shell import Command
+
+#: Elements of a list that rules look at.
+LONGEST_LIST = 256
+#: Characters of one argument, and of all, that count as the words of a call.
+_CALL_TEXT = 4_096
+_CALL_TEXTS = 16_384
+
+
+class Seq(NamedTuple):
+    """A list as rules see it; without `complete`, there may be more than is listed."""
+
+    items: tuple[Any, ...]
+    complete: bool
+
+
+class Spot(NamedTuple):
+    """A place that rules are judged at: its pointer, and the objects from the call down to it."""
+
+    at: str
+    chain: tuple[dict[str, Any], ...]
+
+
+NOTHING = Seq((), True)
+UNKNOWN_LIST = Seq((), False)
+
+
+class State:
+    """What rules can ask about one call.
+
+    `args` is the private copy, fields included; `fields` are the names stripped from it at their
+    places; `roles` map roles to argument paths, empty for an unknown tool.
+    """
+
+    __slots__ = (
+        "_memo", "args", "bare", "context", "now", "place", "roles", "tool", "view",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        tool: str,
+        args: dict[str, Any],
+        bare: Callable[[], dict[str, Any]],
+        roles: dict[str, tuple[str, ...]],
+        context: dict[str, Any],
+        now: float | None,
+        view: SessionView | None,
+        place: Place,
+    ) -> None:
+        self.tool = tool
+        self.args = args
+        self.bare = bare
+        self.roles = roles
+        self.context = context
+        self.now = now
+        self.view = view
+        self.place = place
+        self._memo: dict[Any, Any] = {}
+
+    # Fields and places
+
+    def text(self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None) -> str | None:
+        """A text field at a place, normalised; empty where absent."""
+        if depth is None:
+            return ""
+        container = chain[depth] if depth >= 0 else self._nearest(chain, name)
+        return read_text(container[name]) if name in container else ""
+
+    def value(self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None) -> Any:
+        """A field of another type at a place; None where absent."""
+        if depth is None:
+            return None
+        container = chain[depth] if depth >= 0 else self._nearest(chain, name)
+        return scalar(container.get(name))
+
+    @staticmethod
+    def _nearest(chain: tuple[dict[str, Any], ...], name: str) -> dict[str, Any]:
+        return next((c for c in reversed(chain) if name in c), chain[-1])
+
+    def spots(self, kinds: tuple[tuple[str, ...], ...]) -> list[Spot]:
+        """Every place of these kinds, in argument order; the call itself where there is none."""
+        found = [spot for kind in kinds for spot in _spots(self.args, kind)]
+        return found or [Spot("", (self.args,))]
+
+    # Arguments
+
+    def role(self, at: tuple[str, ...] | None, name: str) -> str | None:
+        """The text of the argument that plays a role; several of them on lines of their own."""
+        if at is None:
+            return None
+        if at == ():
+            at = self.roles.get(name, ())
+            if at == ():
+                return None
+        return self._once(("role", at), lambda: self._role(at))
+
+    def _role(self, at: tuple[str, ...]) -> str | None:
+        if "[]" not in at:
+            found = member(self.args, at)
+            return "" if found is ABSENT else found if isinstance(found, str) else None
+        listed = elements(self.args, at)
+        if not listed.complete or not all(isinstance(v, str) for v in listed.items):
+            return None
+        return "\n".join(listed.items)
+
+    def argument(self, steps: tuple[str | int, ...]) -> Any:
+        """A raw argument; a `Seq` where the path goes through every element of a list."""
+        return read(self.args, steps)
+
+    # The call
+
+    def command(self, at: tuple[str, ...] | None) -> Command | None:
+        """The command, analysed; None where it is not known to be text."""
+        return self.analysed(self.role(at, "command"))
+
+    def analysed(self, text: Any) -> Command | None:
+        """A command text, analysed; None for what is no text."""
+        if not isinstance(text, str):
+            return None
+
+        def analysed() -> Command:
+            from tool_intent.runtime.shell import analyse
+
+            return analyse(text, self.place.cwd)
+
+        return self._once(("command", text), analysed)
+
+    def attribute(self, name: str, at: tuple[str, ...] | None) -> Any:
+        """An attribute of the command: a `Seq`, a truth value, or the only program's own."""
+        command = self.command(at)
+        if command is None:
+            return UNKNOWN_LIST if name in _LISTS else None
+        if name in ("parsed", "resolved"):
+            return getattr(command, name)
+        if name in ("program", "flags", "args"):
+            return _of_one_part(command, name)
+        listed = getattr(command, name)
+        whole = name not in command.unknown and len(listed) <= LONGEST_LIST
+        return Seq(tuple(listed[:LONGEST_LIST]), whole)
+
+    def call_list(self, name: str) -> Seq:
+        """`call.paths` or `call.urls`."""
+        make = self._paths if name == "paths" else self._urls
+        return self._once(("call", name), make)
+
+    def _paths(self) -> Seq:
+        found: dict[str, None] = {}
+        complete = bool(self.roles)
+        if "path" in self.roles:
+            path = self.role(self.roles["path"], "path")
+            if path is None:
+                complete = False
+            elif path:
+                found[path] = None
+        if "command" in self.roles:
+            command = self.attribute("paths", self.roles["command"])
+            found.update(dict.fromkeys(command.items))
+            complete = complete and command.complete
+        return _capped(tuple(found), complete)
+
+    def _urls(self) -> Seq:
+        from tool_intent.runtime.citations import urls
+
+        found: dict[Any, None] = {}
+        complete = bool(self.roles)
+        for text in self._texts_with_urls():
+            if text is None:
+                complete = False
+            else:
+                found.update(dict.fromkeys(urls(text)))
+        return _capped(tuple(found), complete)
+
+    def _texts_with_urls(self) -> Iterable[str | None]:
+        if "url" in self.roles:
+            yield self.role(self.roles["url"], "url")
+        if "command" in self.roles:
+            command = self.command(self.roles["command"])
+            yield None if command is None or "urls" in command.unknown else ""
+            yield " ".join(command.urls) if command is not None else ""
+        if "url" not in self.roles and "command" not in self.roles:
+            for value in self.bare().values():
+                if isinstance(value, str) and "://" in value[:LONGEST_URL]:
+                    yield value[:LONGEST_URL]
+
+    def call_texts(self) -> tuple[str, ...]:
+        """The call in words: the tool's name, and what its arguments say, large ones cut short."""
+        return self._once("texts", self._call_texts)
+
+    def _call_texts(self) -> tuple[str, ...]:
+        texts = [self.tool]
+        room = _CALL_TEXTS
+        for value in leaves(self.bare()):
+            if room <= 0:
+                break
+            texts.append(value[: min(_CALL_TEXT, room)])
+            room -= len(texts[-1])
+        return tuple(texts)
+
+    def size(self) -> int:
+        """Characters of all arguments, for the budget of what reads them repeatedly."""
+        return self._once("size", lambda: sum(len(v) for v in leaves(self.args)))
+
+    def resolved(self, path: str) -> Resolved:
+        """Where a path leads. What a file tool is given is taken as it stands; a word of a
+        command may yet be expanded."""
+
+        def resolve() -> Resolved:
+            from tool_intent.runtime.paths import resolve
+
+            own = self.roles.get("path")
+            literal = own is not None and self.role(own, "path") == path
+            return resolve(path, self.place, literal=literal)
+
+        return self._once(("resolved", path), resolve)
+
+    def told(self, name: str) -> Any:
+        """A context value, None where the surface does not tell."""
+        return scalar(self.context.get(name))
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        memo = self._memo
+        if key not in memo:
+            memo[key] = make()
+        return memo[key]
+
+
+#: What `member` gives for a value that is not there.
+ABSENT = object()
+#: Characters of an argument that are searched for URLs where no role says it is one.
+LONGEST_URL = 4_096
+_LISTS = frozenset({"parts", "pipes", "writes", "deletes", "refs", "flags", "args", "paths"})
+
+
+def read_text(value: Any) -> str | None:
+    """A field's value as rules read it: normalised text, empty where blank, None where it is no
+    text or cannot be read."""
+    if not isinstance(value, str):
+        return None
+    text = normalise(value)
+    return text if text is None or not is_absent(text) else ""
+
+
+def scalar(value: Any) -> Any:
+    """A scalar as it is; None for anything else."""
+    return value if isinstance(value, str | int | float | bool) else None
+
+
+def member(value: Any, steps: tuple[str | int, ...]) -> Any:
+    """What a path of names and indices leads to, ABSENT, or None where it leads through what is
+    neither object nor list."""
+    for step in steps:
+        if isinstance(step, str) and isinstance(value, dict):
+            value = value.get(step, ABSENT)
+        elif isinstance(step, int) and isinstance(value, list):
+            value = value[step] if -len(value) <= step < len(value) else ABSENT
+        else:
+            return None
+        if value is ABSENT:
+            return ABSENT
+    return value
+
+
+def elements(value: Any, steps: tuple[str | int, ...]) -> Seq:
+    """All that a path with "[]" in it leads to."""
+    found: list[Any] = [value]
+    complete = True
+    for step in steps:
+        below: list[Any] = []
+        for one in found:
+            if step == "[]":
+                if isinstance(one, list):
+                    below += one
+                else:
+                    complete = False
+                continue
+            inner = member(one, (step,))
+            if inner is None:
+                complete = False
+            elif inner is not ABSENT:
+                below.append(inner)
+        found = below
+    return _capped(tuple(found), complete)
+
+
+def read(value: Any, steps: tuple[str | int, ...]) -> Any:
+    """A raw value behind a path: text, number or truth value, a `Seq` for a list, a dict for an
+    object, None where it is absent or null."""
+    if "[]" in steps:
+        return elements(value, steps)
+    found = member(value, steps)
+    if found is ABSENT or found is None:
+        return None
+    return _capped(tuple(found), True) if isinstance(found, list) else found
+
+
+def present(value: Any, steps: tuple[str | int, ...]) -> bool | None:
+    """Whether something is there behind a path."""
+    found = member(value, steps)
+    return None if found is None else found is not ABSENT
+
+
+def leaves(value: Any) -> Iterable[str]:
+    """Every text in a value, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves(inner)
+
+
+def stripped(args: dict[str, Any], carriers: tuple[Any, ...]) -> dict[str, Any]:
+    """A copy of arguments without fields."""
+    from tool_intent.runtime.strip import strip
+
+    return strip(duplicate(args), carriers)
+
+
+def _spots(args: dict[str, Any], kind: tuple[str, ...]) -> Iterable[Spot]:
+    if not kind:
+        yield Spot("", (args,))
+        return
+    for pointer, place in places(args, kind):
+        yield Spot(pointer, _chain(args, pointer, place))
+
+
+def _chain(
+    args: dict[str, Any], pointer: str, place: dict[str, Any]
+) -> tuple[dict[str, Any], ...]:
+    """The objects on the way to a place, the call first."""
+    from tool_intent.runtime.pointer import tokens
+
+    chain = [args]
+    value: Any = args
+    for token in tokens(pointer):
+        value = value[int(token)] if isinstance(value, list) else value[token]
+        if isinstance(value, dict):
+            chain.append(value)
+    assert chain[-1] is place
+    return tuple(chain)
+
+
+def _of_one_part(command: Command, name: str) -> Any:
+    """`program`, `flags` and `args` speak of a command of one part only."""
+    if len(command.parts) != 1 or "parts" in command.unknown:
+        return UNKNOWN_LIST if name != "program" else None
+    part = command.parts[0]
+    if name == "program":
+        return part.program
+    listed = getattr(part, name)
+    return _capped(tuple(v for v in listed if v is not None), None not in listed)
+
+
+def _capped(items: tuple[Any, ...], complete: bool) -> Seq:
+    return Seq(items[:LONGEST_LIST], complete and len(items) <= LONGEST_LIST)
