@@ -145,7 +145,6 @@ class _Checker:
 
     def _name(self, statement: t.Words | t.Define | t.Option, named: Named) -> None:
         name = statement.name
-        self._later.pop(name, None)
         before = self._named.get(name)
         if before is not None:
             self._report(

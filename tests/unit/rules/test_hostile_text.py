@@ -20,8 +20,8 @@ SCRAPS = [
     '"', "(", ")", "[", "]", "{", "}", "/", "\\", "#", "\n", "\n  ", " ", "\0", "\r", "\x85",
     "\u2028", "é", "\U0001f600", "=", "==", "<", ",", ":", ".", "-", "1", "9" * 500, "2h", "not ",
     "and ", "or ", "in ", "has ", "when ", "unless ", "else ", "rule ", "words ", "define ",
-    "option ", "earlier ", "where ", "since ", "within ", "any(", "count(", "this.", "args.", "call",
-    "null", "deny ", "off ", "on ", "*", "@exec", "{intent}", "\\u12", "/(/",
+    "option ", "earlier ", "where ", "since ", "within ", "any(", "count(", "this.", "args.",
+    "call", "null", "deny ", "off ", "on ", "*", "@exec", "{intent}", "\\u12", "/(/",
 ]  # fmt: skip
 
 
