@@ -1,7 +1,7 @@
 """Literals that a text must hold to match: a cheap test before the engine is asked.
 
-It serves texts of ASCII characters only, so what a pattern says of other characters is left out,
-but for the two that RE2 folds to ASCII letters.
+It serves texts of ASCII characters only. Other characters of a pattern count for nothing: `ſ` and
+the Kelvin sign, which fold to ASCII letters, need no rule of their own then.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from tool_intent.rules.regex_tree import (
 )
 
 MAX_LITERALS: Final = 64
-#: Simple case folding pairs these with ASCII letters; no other character outside ASCII.
-_FOLDED: Final = {"ſ": "s", "\u212a": "k"}
 
 
 def required(root: Node) -> tuple[tuple[str, ...], bool]:
@@ -83,10 +81,7 @@ def _worth(literals: frozenset[str]) -> tuple[int, int]:
 
 
 def _ascii(node: Char) -> str:
-    char = chr(node.code)
-    if node.fold:
-        char = _FOLDED.get(char, char)
-    return char if char.isascii() else ""
+    return chr(node.code) if node.code < 128 else ""
 
 
 def _folds(node: Node) -> bool:
