@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tool_intent.compiler import conditions as c
+from tool_intent.policy.model import Scopes
 from tool_intent.rules import tree as t
 from tool_intent.rules.regex import compile_pattern
 from tool_intent.runtime.regex import Pattern
@@ -20,16 +21,6 @@ _LIST_ATTRIBUTES = {
 }  # fmt: skip
 _LIST_FUNCTIONS = {"paths": "path", "urls": "record", "scripts": "text"}
 _SEARCH_FUNCTIONS = frozenset({"mentions", "restates", "resembles", "matches"})
-
-
-@dataclass(frozen=True, slots=True)
-class Scopes:
-    """What a rule file's names mean: `words` are texts, `defines` conditions or values that stand
-    for themselves, `options` values."""
-
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    defines: Mapping[str, t.Condition] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tool_intent.rules.diagnostics import Diagnostic
+from tool_intent.rules.tree import Condition
+from tool_intent.rules.tree import Rule as RuleTree
 from tool_intent.runtime.model import Effect, Origin, Rank
 
 #: A JSON Schema for one scalar: a mapping of 2020-12 keywords, or a boolean schema.
@@ -52,7 +54,8 @@ class Requirement:
 
     `key` and `excepted` are names, globs (`*`, `?`) or groups (`@write`). `at` is () for the call
     itself, else the path to the places: member names, and "[]" for each element of a list, so
-    `steps[].actions[]` is `("steps", "[]", "actions", "[]")`.
+    `steps[].actions[]` is `("steps", "[]", "actions", "[]")`. `when` is the condition under which
+    it asks for anything.
     """
 
     key: str
@@ -62,13 +65,29 @@ class Requirement:
     effect: Effect
     origin: Origin
     policy: str
+    when: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """What the names of one rule file mean: `words` are lists of texts, `defines` stand for their
+    expressions, `options` are values."""
+
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    defines: Mapping[str, Condition] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A sentence of the rule language. None are made before the language is built."""
+    """A sentence of the rule language, checked, with the names of its file. `targets` and
+    `excepted` are names, globs and groups."""
 
     id: str
+    tree: RuleTree
+    scopes: Scopes
+    targets: tuple[str, ...]
+    excepted: tuple[str, ...]
     effect: Effect
     floor: Effect | None
     origin: Origin

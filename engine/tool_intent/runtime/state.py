@@ -89,6 +89,15 @@ class State:
         container = chain[depth] if depth >= 0 else self._nearest(chain, name)
         return scalar(container.get(name))
 
+    def has_value(
+        self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None
+    ) -> bool | None:
+        """Whether a field of another type is there."""
+        if depth is None:
+            return False
+        container = chain[depth] if depth >= 0 else self._nearest(chain, name)
+        return name in container
+
     @staticmethod
     def _nearest(chain: tuple[dict[str, Any], ...], name: str) -> dict[str, Any]:
         return next((c for c in reversed(chain) if name in c), chain[-1])
@@ -122,6 +131,24 @@ class State:
     def argument(self, steps: tuple[str | int, ...]) -> Any:
         """A raw argument; a `Seq` where the path goes through every element of a list."""
         return read(self.args, steps)
+
+    def has_role(self, at: tuple[str, ...] | None, name: str) -> bool | None:
+        """Whether the argument of a role is there; None where nothing says which it is."""
+        if at == ():
+            at = self.roles.get(name)
+        if not at:
+            return None
+        return elements(self.args, at).items != () if "[]" in at else present(self.args, at)
+
+    @staticmethod
+    def has_member(value: Any, steps: tuple[str | int, ...]) -> bool | None:
+        """Whether an element has a member."""
+        return present(value, steps) if isinstance(value, dict) else None
+
+    @staticmethod
+    def entry(chain: tuple[dict[str, Any], ...], steps: tuple[str | int, ...]) -> Any:
+        """A raw member of the place being judged."""
+        return read(chain[-1], steps)
 
     # The call
 

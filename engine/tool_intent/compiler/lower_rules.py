@@ -1,0 +1,245 @@
+"""Rules of a policy, lowered for one tool: which apply, where they are judged, what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tool_intent.compiler import conditions as c
+from tool_intent.compiler.lower_values import Names, condition, value
+from tool_intent.policy.model import Rule, Scopes
+from tool_intent.rules import tree as t
+from tool_intent.rules.printer import print_condition
+
+#: What a message calls an input that cannot be told.
+_INPUTS = {
+    "command": "the command could not be analysed",
+    "path": "the path could not be resolved",
+    "content": "the content is not known to be text",
+    "url": "the URL is not known",
+    "call": "what the call touches is not all known",
+    "args": "an argument is absent or of an unexpected kind",
+    "history": "the session's history is not known",
+}
+
+
+def sentence(
+    rule: Rule,
+    fields: Mapping[str, bool],
+    carriers: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
+    roles: Mapping[str, tuple[str, ...]],
+    atoms: dict[Any, int],
+    who: str | None,
+) -> c.Sentence:
+    """A rule for one tool.
+
+    `fields` maps every field of the policy to whether it is text, `carriers` gives the kinds of
+    place of the tool with the fields they carry, `roles` the tool's argument for each role.
+    """
+    tree = rule.tree
+    named = _fields_named(tree, rule, fields)
+    places = _innermost(carriers, named)
+    depths = _depths(carriers, places, named)
+    names = Names(rule.scopes, fields, depths, roles, atoms)
+    each = None
+    if tree.each is not None:
+        each = (tree.each.variable, value(tree.each.source, names))
+        names = names.binding(tree.each.variable, "any")
+    guard = _guard(tree, names)
+    verdict = tree.verdict
+    required = None if verdict.condition is None else condition(verdict.condition, names)
+    if required is not None and verdict.unless is not None:
+        released = condition(verdict.unless, names)
+        required = (
+            c.Some((required, released))
+            if verdict.kind == "require"
+            else c.Every((required, c.Negation(released)))
+        )
+    elif verdict.unless is not None:
+        guard = _both(guard, c.Negation(condition(verdict.unless, names)))
+    decisive = [x for x in (required, guard) if x is not None]
+    message = verdict.message
+    shown = (_default_message(tree),) if message is None else _message(message, names, decisive)
+    fix = None if tree.fix is None else _message(tree.fix, names, decisive)
+    return c.Sentence(
+        rule.id,
+        rule.effect,
+        guard,
+        verdict.kind,
+        required,
+        places,
+        each,
+        shown,
+        fix,
+        next(iter(named)) if len(named) == 1 else None,
+        tuple(_reads(decisive, each)),
+        rule.origin,
+        who,
+    )
+
+
+def when(
+    node: t.Condition,
+    fields: Mapping[str, bool],
+    carriers: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
+    at: tuple[str, ...],
+    roles: Mapping[str, tuple[str, ...]],
+    atoms: dict[Any, int],
+) -> c.Condition:
+    """The `when:` of an entry, asked at each of the entry's places."""
+    named = {name for part in t.walk(node) for name in _bare_names(part) if name in fields}
+    depths = _depths(carriers, (at,), named)
+    return condition(node, Names(Scopes(), fields, depths, roles, atoms))
+
+
+def _guard(tree: t.Rule, names: Names) -> c.Condition | None:
+    guard = None if tree.when is None else condition(tree.when, names)
+    if tree.unless is not None:
+        guard = _both(guard, c.Negation(condition(tree.unless, names)))
+    return guard
+
+
+def _both(left: c.Condition | None, right: c.Condition) -> c.Condition:
+    return right if left is None else c.Every((left, right))
+
+
+def _fields_named(tree: t.Rule, rule: Rule, fields: Mapping[str, bool]) -> dict[str, None]:
+    """The fields a rule names itself, not those of earlier calls, in the order of the text."""
+    found: dict[str, None] = {}
+    waiting = list(t.conditions(tree))
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, t.History):
+            where = [w for w in (node.where, node.since and node.since.where) if w is not None]
+            for name in (n for w in where for part in t.walk(w) for n in _judged_names(part)):
+                if name in fields:
+                    found[name] = None
+            continue
+        for name in _bare_names(node):
+            if name in rule.scopes.defines and id(rule.scopes.defines[name]) not in seen:
+                seen.add(id(rule.scopes.defines[name]))
+                waiting.append(rule.scopes.defines[name])
+            elif _is_field(name, rule, fields):
+                found[name] = None
+        waiting += t.parts(node)
+    return found
+
+
+def _is_field(name: str, rule: Rule, fields: Mapping[str, bool]) -> bool:
+    scopes = rule.scopes
+    named = name in scopes.words or name in scopes.options or name in scopes.defines
+    return name in fields and not named
+
+
+def _bare_names(node: t.Condition) -> list[str]:
+    return [node.root] if isinstance(node, t.Path) and not node.steps else []
+
+
+def _judged_names(node: t.Condition) -> list[str]:
+    if isinstance(node, t.Path) and node.root == "this" and len(node.steps) == 1:
+        return [str(node.steps[0])]
+    return []
+
+
+_Carriers = Sequence[tuple[tuple[str, ...], tuple[str, ...]]]
+
+
+def _innermost(carriers: _Carriers, named: Mapping[str, None]) -> tuple[tuple[str, ...], ...]:
+    """The kinds of place that carry one of the fields and hold no other such place."""
+    kinds = {at for at, carried in carriers if any(f in named for f in carried)}
+    inner = [k for k in kinds if not any(o != k and o[: len(k)] == k for o in kinds)]
+    return tuple(sorted(inner)) or ((),)
+
+
+def _depths(
+    carriers: _Carriers, places: Sequence[tuple[str, ...]], named: Mapping[str, None] | set[str]
+) -> dict[str, int]:
+    """For each field, how many objects below the call the nearest place that carries it is.
+
+    Where places of several kinds disagree, it is looked for from the inside (-1).
+    """
+    depths: dict[str, int] = {}
+    for name in named:
+        found = {_depth(carriers, place, name) for place in places}
+        found.discard(None)
+        if len(found) == 1:
+            depths[name] = next(iter(found)) or 0
+        elif found:
+            depths[name] = -1
+    return depths
+
+
+def _depth(carriers: _Carriers, place: tuple[str, ...], name: str) -> int | None:
+    around = [at for at, carried in carriers if name in carried and place[: len(at)] == at]
+    if not around:
+        return None
+    nearest = max(around, key=len)
+    # Objects on the way: the call, then one for each step that leads to an object.
+    return sum(1 for n in range(1, len(nearest) + 1) if _is_object(nearest, n, place))
+
+
+def _is_object(at: tuple[str, ...], n: int, place: tuple[str, ...]) -> bool:
+    """Whether the first `n` steps lead to an object rather than to a list."""
+    following = (at + place[len(at) :])[n : n + 1]
+    return following != ("[]",)
+
+
+def _message(
+    message: t.Message, names: Names, decisive: list[c.Condition]
+) -> tuple[str | c.Shown, ...]:
+    witnesses = {q.variable: q for root in decisive for q in _quantifiers(root)}
+    parts: list[str | c.Shown] = []
+    for part in message.parts:
+        if isinstance(part, str):
+            parts.append(part)
+            continue
+        expression = part.expression
+        if isinstance(expression, t.Path) and expression.root in witnesses:
+            steps = tuple("[]" if s is None else s for s in expression.steps)
+            shown = c.Variable(expression.root, steps)
+            parts.append(c.Shown(shown, witnesses[expression.root]))
+        else:
+            parts.append(c.Shown(value(expression, names), None))
+    return tuple(parts)
+
+
+def _quantifiers(node: Any) -> list[c.Quantified]:
+    found = [node] if isinstance(node, c.Quantified) else []
+    return found + [q for child in c.children(node) for q in _quantifiers(child)]
+
+
+def _default_message(tree: t.Rule) -> str:
+    verdict = tree.verdict
+    if verdict.condition is None:
+        return "This rule fires." if tree.when is None else f"{print_condition(tree.when)}."
+    shown = print_condition(verdict.condition)
+    return f"This must hold: {shown}." if verdict.kind == "require" else f"Forbidden: {shown}."
+
+
+def _reads(decisive: list[c.Condition], each: tuple[str, c.Value] | None) -> list[str]:
+    """What may have been unknown, in words, the likeliest cause first."""
+    found: dict[str, None] = {}
+    roots: list[Any] = [*decisive, *([each[1]] if each else [])]
+    while roots:
+        node = roots.pop(0)
+        match node:
+            case c.CommandPart():
+                found[_INPUTS["command"]] = None
+            case c.Role(name=name):
+                found[_INPUTS[name]] = None
+            case c.CallList() | c.WholeCall():
+                found[_INPUTS["call"]] = None
+            case c.Argument() | c.Entry():
+                found[_INPUTS["args"]] = None
+            case c.Context(name=name):
+                found[f"context.{name} is not told"] = None
+            case c.Earlier() | c.CountEarlier():
+                found[_INPUTS["history"]] = None
+            case c.FieldText(name=name) | c.FieldValue(name=name):
+                found[f"{name} could not be read"] = None
+        roots += c.children(node)
+    order = list(_INPUTS.values())
+    return sorted(found, key=lambda w: order.index(w) if w in order else len(order))
+
+

@@ -1,0 +1,310 @@
+"""The tree walker for rules: Kleene's three values, evaluated plainly.
+
+It explains decisions and is the oracle of the compiled form, so it knows no shortcut: history is
+gone through call by call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tool_intent.compiler import conditions as c
+from tool_intent.runtime.findings import fired, shown_value
+from tool_intent.runtime.functions import apply, compare, contains, infix, matches, step_into
+from tool_intent.runtime.history import MOST_TRIED, Record, SessionHistory
+from tool_intent.runtime.model import Finding
+from tool_intent.runtime.regex import Pattern
+from tool_intent.runtime.state import Seq, Spot, State, present
+from tool_intent.runtime.budget import affordable
+
+Meant = Callable[[tuple[str, ...], str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a condition is evaluated in: the call, the place, the variables, and inside a `where`
+    the frame of the call being judged. `meant` says whether targets mean a tool."""
+
+    state: State
+    spot: Spot
+    meant: Meant
+    history: SessionHistory | None = None
+    variables: dict[str, Any] = field(default_factory=dict)
+    judged: Frame | None = None
+    captured: tuple[Any, ...] = ()
+
+
+def walk_rule(sentence: c.Sentence, frame: Frame) -> Iterator[Finding]:
+    """The findings of one rule on one call."""
+    for spot in frame.state.spots(sentence.places):
+        here = replace(frame, spot=spot)
+        if sentence.each is None:
+            yield from _judged(sentence, here, spot.at)
+            continue
+        variable, source = sentence.each
+        listed = value(source, here)
+        if not isinstance(listed, Seq):
+            listed = Seq((), False)
+        for n, item in enumerate(listed.items):
+            inside = replace(here, variables={variable: item})
+            yield from _judged(sentence, inside, f"{spot.at}", element=n)
+        if not listed.complete:
+            yield _finding(sentence, here, spot.at, unknown=True)
+
+
+def _judged(
+    sentence: c.Sentence, frame: Frame, at: str, element: int | None = None
+) -> Iterator[Finding]:
+    verdict = fires(sentence, frame)
+    if verdict is not False:
+        yield _finding(sentence, frame, at, unknown=verdict is None)
+
+
+def fires(sentence: c.Sentence, frame: Frame) -> bool | None:
+    """Whether a rule fires at a place: True, False, or None where that is unknown, and it does."""
+    guard = True if sentence.guard is None else holds(sentence.guard, frame)
+    if guard is False:
+        return False
+    asked = None if sentence.condition is None else holds(sentence.condition, frame)
+    broken = {
+        "effect": True,
+        "forbid": asked,
+        "require": None if asked is None else not asked,
+    }[sentence.kind]
+    return False if broken is False else broken if guard else None
+
+
+def holds(node: c.Condition, frame: Frame) -> bool | None:  # noqa: PLR0912 (a case a node)
+    """Whether a condition holds: True, False, None for unknown."""
+    match node:
+        case c.Every(inner):
+            return _all(holds(p, frame) for p in inner)
+        case c.Some(inner):
+            return _any(holds(p, frame) for p in inner)
+        case c.Negation(part):
+            answer = holds(part, frame)
+            return None if answer is None else not answer
+        case c.Truth(inside):
+            answer = value(inside, frame)
+            return answer if isinstance(answer, bool) else None
+        case c.Has(inside):
+            return _has(inside, frame)
+        case c.Compare(operator, left, right, how):
+            state = frame.state if how == "path" else None
+            return compare(operator, value(left, frame), value(right, frame), state)
+        case c.In(left, right, how):
+            state = frame.state if how == "path" else None
+            return contains(value(right, frame), value(left, frame), state)
+        case c.Infix(function, left, right, of):
+            if isinstance(right, Pattern):
+                return matches(right, value(left, frame))
+            return infix(function, value(left, frame), value(right, frame), of, frame.state)
+        case c.Quantified():
+            return _quantified(node, frame)
+        case c.Earlier(history):
+            found = _earlier(history, frame)
+            return _any(found)
+
+
+def value(node: c.Value, frame: Frame) -> Any:  # noqa: PLR0912 (a case a node)
+    """A value, None for unknown."""
+    state, chain = frame.state, frame.spot.chain
+    match node:
+        case c.Const(given) | c.Texts(given):
+            return given
+        case c.Items(values):
+            return Seq(tuple(value(v, frame) for v in values), True)
+        case c.FieldText(name, depth):
+            return state.text(chain, name, depth)
+        case c.FieldValue(name, depth):
+            return state.value(chain, name, depth)
+        case c.Role(name, at):
+            return state.role(at, name)
+        case c.Argument(steps):
+            return state.argument(steps)
+        case c.Entry(steps):
+            return state.entry(chain, steps)
+        case c.ToolName():
+            return state.tool
+        case c.Context(name):
+            # What an earlier call's surface told is not kept: context is the judged call's.
+            return (frame.judged or frame).state.told(name)
+        case c.WholeCall():
+            return state.call_texts()
+        case c.CallList(name):
+            return state.call_list(name)
+        case c.CommandPart(name, at):
+            return state.attribute(name, at)
+        case c.Variable(name, steps):
+            found = frame.variables.get(name)
+            for step in steps:
+                found = step_into(found, step)
+            return found
+        case c.Judged(inner):
+            assert frame.judged is not None
+            return value(inner, frame.judged)
+        case c.Captured(number):
+            return frame.captured[number]
+        case c.Apply(function, arguments):
+            return apply(function, tuple(value(a, frame) for a in arguments))
+        case c.CountOf(variable, source, condition):
+            return _count(variable, source, condition, frame)
+        case c.CountEarlier(history):
+            found = list(_earlier(history, frame))
+            return None if None in found else sum(1 for f in found if f)
+
+
+def _has(node: c.Value, frame: Frame) -> bool | None:
+    chain = frame.spot.chain
+    match node:
+        case c.FieldText():
+            text = value(node, frame)
+            return None if text is None else text != ""
+        case c.FieldValue(name, depth):
+            return frame.state.has_value(chain, name, depth)
+        case c.Argument(steps):
+            return present(frame.state.args, steps)
+        case c.Entry(steps):
+            return present(chain[-1], steps)
+        case c.Role(name, at):
+            return frame.state.has_role(at, name)
+        case c.Variable(name, steps):
+            return frame.state.has_member(frame.variables.get(name), steps)
+        case c.Judged(inner):
+            assert frame.judged is not None
+            return _has(inner, frame.judged)
+        case c.Context():
+            return None if value(node, frame) is None else True
+    return None if value(node, frame) is None else True
+
+
+def _quantified(node: c.Quantified, frame: Frame) -> bool | None:
+    listed = value(node.source, frame)
+    if isinstance(listed, tuple) and not isinstance(listed, Seq):
+        listed = Seq(listed, True)
+    if not isinstance(listed, Seq) or not affordable(
+        listed, node.cost, node.reads_arguments, frame.state
+    ):
+        return None
+    answers = [
+        holds(node.condition, replace(frame, variables={**frame.variables, node.variable: item}))
+        for item in listed.items
+    ]
+    if not listed.complete:
+        answers.append(None)
+    if node.kind == "all":
+        return _all(answers)
+    found = _any(answers)
+    if node.kind == "any" or found is None:
+        return found
+    return not found
+
+
+def _count(variable: str, source: c.Value, condition: c.Condition, frame: Frame) -> int | None:
+    listed = value(source, frame)
+    if not isinstance(listed, Seq) or not listed.complete:
+        return None
+    answers = [
+        holds(condition, replace(frame, variables={**frame.variables, variable: item}))
+        for item in listed.items
+    ]
+    return None if None in answers else sum(1 for a in answers if a)
+
+
+def _earlier(history: c.History, frame: Frame) -> Iterator[bool | None]:
+    """Whether each earlier call in the window is one, as far as can be told."""
+    if frame.history is None:
+        yield None
+        return
+    past = frame.history
+    oldest, sure = past.bound(history.calls, history.seconds, frame.state.now)
+    records = [r for r in past.records if r.number >= oldest]
+    after_sure, after_possible = -1, -1
+    if history.since is not None:
+        for record in past.records:
+            answer = _meant(history.since, record, frame)
+            if answer is not False:
+                after_possible = record.number
+            if answer:
+                after_sure = record.number
+    tried = 0
+    for record in reversed(records):
+        answer = _meant(history.past, record, frame)
+        if answer is False or record.number <= after_sure:
+            continue
+        tried += 1
+        yield None if record.number <= after_possible or not sure else answer
+    if history.past.atom.rest is not None and tried > MOST_TRIED:
+        yield None
+
+
+def _meant(past: c.Past, record: Record, frame: Frame) -> bool | None:
+    atom = past.atom
+    if not frame.meant(atom.targets, record.state.tool):
+        return False
+    assert frame.history is not None
+    if past.outcome not in ("tried", frame.history.outcome_of(record.number)):
+        return False
+    if atom.where is None:
+        return True
+    return _any(
+        holds(
+            atom.where,
+            Frame(record.state, spot, frame.meant, None, {}, frame),
+        )
+        for spot in record.spots
+    )
+
+
+def _all(answers: Iterable[bool | None]) -> bool | None:
+    unknown = False
+    for answer in answers:
+        if answer is False:
+            return False
+        unknown = unknown or answer is None
+    return None if unknown else True
+
+
+def _any(answers: Iterable[bool | None]) -> bool | None:
+    unknown = False
+    for answer in answers:
+        if answer:
+            return True
+        unknown = unknown or answer is None
+    return None if unknown else False
+
+
+def _finding(sentence: c.Sentence, frame: Frame, at: str, *, unknown: bool) -> Finding:
+    return fired(
+        (
+            sentence.id, sentence.effect, sentence.field, sentence.origin, sentence.who,
+            sentence.reads,
+        ),
+        at,
+        _text(sentence.message, frame),
+        None if sentence.fix is None else _text(sentence.fix, frame),
+        unknown=unknown,
+    )  # fmt: skip
+
+
+def _text(parts: tuple[str | c.Shown, ...], frame: Frame) -> str:
+    return "".join(p if isinstance(p, str) else shown_value(_shown(p, frame)) for p in parts)
+
+
+def _shown(shown: c.Shown, frame: Frame) -> Any:
+    if shown.witness is None:
+        return value(shown.value, frame)
+    node = shown.witness
+    listed = value(node.source, frame)
+    if isinstance(listed, tuple) and not isinstance(listed, Seq):
+        listed = Seq(listed, True)
+    if not isinstance(listed, Seq):
+        return None
+    for item in listed.items:
+        inside = replace(frame, variables={**frame.variables, node.variable: item})
+        answer = holds(node.condition, inside)
+        if (answer is not True) if node.kind == "all" else (answer is not False):
+            return value(shown.value, inside)
+    return None

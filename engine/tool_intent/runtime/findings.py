@@ -1,0 +1,39 @@
+"""Findings of rules: what a rule says when it fires, with nothing in it that could mislead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tool_intent.runtime.model import Finding
+from tool_intent.runtime.pointer import escape, plain
+from tool_intent.runtime.state import Seq
+
+#: Elements of a list that a message names.
+_MOST_SHOWN = 5
+
+
+def fired(
+    rule: tuple[Any, ...], at: str, message: str, fix: str | None, *, unknown: bool
+) -> Finding:
+    """A rule's finding. `rule` is `(id, effect, field, origin, who, reads)`."""
+    name, effect, field, origin, who, reads = rule
+    if unknown:
+        why = reads[0] if reads else "something it reads is unknown"
+        message = f"{message} (It could not be told: {why}.)"
+    where = at if field is None else f"{at}/{escape(field)}"
+    return Finding(name, effect, where, message, fix, origin, who)
+
+
+def shown_value(value: Any) -> str:
+    """A value in a message: at most 80 characters, escaped; a list by its first elements."""
+    if value is None:
+        return "(unknown)"
+    if isinstance(value, Seq):
+        texts = [shown_value(item) for item in value.items[:_MOST_SHOWN]]
+        more = len(value.items) - len(texts)
+        return ", ".join(texts) + (f" and {more} more" if more else "" if value.complete else ", …")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    return plain(str(value))
