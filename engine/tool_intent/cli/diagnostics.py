@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tool_intent.policy.sources import Unreadable, read
 from tool_intent.rules.diagnostics import Diagnostic
 
 
@@ -20,7 +21,6 @@ def rendered(diagnostics: Iterable[Diagnostic]) -> str:
 
 def _lines(file: str) -> list[str]:
     try:
-        with open(file, encoding="utf-8", errors="replace") as text:
-            return text.read(1 << 20).splitlines()
-    except (OSError, ValueError):
+        return read(file, "session").decode("utf-8", "replace").splitlines()
+    except Unreadable:
         return []

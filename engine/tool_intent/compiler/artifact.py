@@ -8,7 +8,15 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tool_intent.compiler.cache import Cache, CacheRefused, digest, engine_stamp, open_cache
+from tool_intent.compiler.cache import (
+    Cache,
+    CacheRefused,
+    digest,
+    engine_stamp,
+    home,
+    open_cache,
+    within,
+)
 from tool_intent.policy.sources import (
     Candidate,
     Root,
@@ -138,7 +146,7 @@ def load(
     if not roots and not refused and not allow_empty:
         looked = ", ".join(c.shown for c in candidates)
         raise PolicyError(f"no policy found; looked for {looked}" if looked else "no policy given")
-    cache, notes = _cache(environ, candidates)
+    cache, notes = _cache(environ, candidates, cwd)
     key = digest(engine_stamp(), repr(roots), repr(refused), repr(_catalogs()))
     if cache is not None and not refused:
         known = _unchanged(cache.read(key))
@@ -159,13 +167,16 @@ def _named(sources: Sequence[str], cwd: str) -> list[Root]:
 
 
 def _cache(
-    environ: Mapping[str, str], candidates: Sequence[Candidate]
+    environ: Mapping[str, str], candidates: Sequence[Candidate], cwd: str
 ) -> tuple[Cache | None, tuple[str, ...]]:
     workspaces = [
         os.path.dirname(os.path.dirname(c.path))
         for c in candidates
         if c.state == "loaded" and c.rank in ("repo", "directory")
     ]
+    # Who works in a home folder may write its start-up files, and so needs no cache to run code.
+    if not within(home(environ), cwd):
+        workspaces.append(cwd)
     try:
         return open_cache(environ, workspaces), ()
     except CacheRefused as refusal:

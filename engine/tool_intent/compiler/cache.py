@@ -44,14 +44,15 @@ class Cache:
 
     def read(self, name: str) -> bytes | None:
         """The body of an entry, or None where it is missing or not as it was written."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
-            descriptor = os.open(self._path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = os.open(self._path(name), flags)
         except OSError:
             return None
+        if not _is_ours(os.fstat(descriptor)):
+            os.close(descriptor)
+            return None
         with open(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if status.st_uid != os.geteuid() or status.st_mode & 0o022:
-                return None
             data = file.read()
         body = data[_DIGEST:]
         return body if data[:_DIGEST] == sha256(body).digest() else None
@@ -94,12 +95,23 @@ def open_cache(environ: Mapping[str, str], workspaces: list[str]) -> Cache | Non
     setting = environ.get("TOOL_INTENT_CACHE", "")
     if setting == "off":
         return None
-    base = environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    base = environ.get("XDG_CACHE_HOME") or os.path.join(home(environ), ".cache")
     folder = os.path.realpath(setting or os.path.join(base, "tool-intent"))
     for workspace in workspaces:
-        if os.path.commonpath([folder, os.path.realpath(workspace)]) == os.path.realpath(workspace):
+        if within(folder, workspace):
             raise CacheRefused(f"{folder} lies inside the workspace {workspace}")
     return Cache(folder)
+
+
+def home(environ: Mapping[str, str]) -> str:
+    """The user's home folder."""
+    return environ.get("HOME") or os.path.expanduser("~")
+
+
+def within(path: str, folder: str) -> bool:
+    """Whether `path` is `folder` or lies below it, links followed."""
+    whole = os.path.realpath(folder)
+    return os.path.commonpath([os.path.realpath(path), whole]) == whole
 
 
 def engine_stamp() -> str:
@@ -125,6 +137,12 @@ def digest(*parts: str) -> str:
         data = part.encode("utf-8", "surrogatepass")
         hashed.update(len(data).to_bytes(8, "big") + data)
     return hashed.hexdigest()
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    """Whether this is a file that this user alone can have written."""
+    alone = status.st_uid == os.geteuid() and not status.st_mode & 0o022
+    return alone and stat.S_ISREG(status.st_mode)
 
 
 def _remove(path: str) -> None:

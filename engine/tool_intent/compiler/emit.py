@@ -145,7 +145,9 @@ class _Emitter:
         if steps:
             member = self._fresh()
             self._line(inside, f"{member} = {value}.get({steps[0]!r})")
-            self._walk(place, steps[1:], member, at.below(f"/{escape(steps[0])}"), inside, is_element=False)
+            self._walk(
+                place, steps[1:], member, at.below(f"/{escape(steps[0])}"), inside, is_element=False
+            )
         else:
             for field in place.fields:
                 self._field(field, value, at, inside)

@@ -32,7 +32,17 @@ class Lowering:
     def __init__(self, policy: EffectivePolicy) -> None:
         self._policy = policy
         self._matcher = Matcher(policy.groups)
-        self._requirements = [i for i in policy.items if isinstance(i, Requirement)]
+        # What a broken file says may not compile; its calls are denied all the same.
+        broken = {d.file for d in policy.broken}
+        self._fields = {
+            name: tuple(d for d in definitions if d.origin.file not in broken)
+            for name, definitions in policy.fields.items()
+        }
+        self._requirements = [
+            i
+            for i in policy.items
+            if isinstance(i, Requirement) and i.origin.file not in broken
+        ]
         self._exact: dict[str, list[Requirement]] = {}
         self._wide: list[Requirement] = []
         for requirement in self._requirements:
@@ -95,7 +105,7 @@ class Lowering:
             yield Place(at, fields, no_entry, no_object)
 
     def _field(self, name: str, at: tuple[str, ...], uses: list[_Use]) -> Field:
-        definitions = self._policy.fields.get(name, ())
+        definitions = self._fields.get(name, ())
         schemas = [d.schema for d in definitions] + [u.schema for _, u in uses]
         allowed = _allowed_kinds(schemas)
         fix, who = self._help(name, definitions)

@@ -119,9 +119,8 @@ def _with_built_in(
     place = Origin(_OURS, 1, 1, _SHIPPED)
     found = {name: tuple(definitions) for name, definitions in fields.items()}
     for name, description in BUILT_IN.items():
-        if name not in found:
-            schema = {"description": description}
-            found[name] = (FieldDefinition(name, schema, place, {"": place}, _OURS),)
+        ours = FieldDefinition(name, {"description": description}, place, {"": place}, _OURS)
+        found[name] = (*found.get(name, ()), ours)
     return found
 
 

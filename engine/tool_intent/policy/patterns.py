@@ -29,7 +29,7 @@ class PatternFault(NamedTuple):
 
 def pattern_fault(pattern: str) -> PatternFault | None:
     """What is wrong with an RE2 pattern, or None. Nothing is printed."""
-    import re2  # noqa: PLC0415 - only policies with patterns need it
+    import re2
 
     options = re2.Options()
     options.log_errors = False

@@ -50,13 +50,13 @@ class Candidate(NamedTuple):
 class SourceError(Exception):
     """`--policy` names nothing that can be loaded. `help` says what to write instead."""
 
-    def __init__(self, message: str, help: str = "") -> None:  # noqa: A002 - the word people read
+    def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.help = help
 
 
-class Unreadable(Exception):  # noqa: N818 - a state of a file, named as such
+class Unreadable(Exception):
     """A file cannot be read as a policy. `reason` completes the sentence "cannot be read: …"."""
 
     def __init__(self, reason: str) -> None:
@@ -75,7 +75,7 @@ def shipped() -> str:
 
 def fingerprint(data: bytes) -> str:
     """The SHA-256 of `data`, in hexadecimal."""
-    from hashlib import sha256  # noqa: PLC0415 - costs milliseconds where nothing is hashed
+    from hashlib import sha256
 
     return sha256(data).hexdigest()
 
@@ -322,7 +322,7 @@ def _folder_roots(path: str, source: str) -> tuple[Root, ...]:
 
 
 def _no_such(source: str) -> SourceError:
-    from tool_intent.rules.diagnostics import nearest  # noqa: PLC0415 - on the way to an error only
+    from tool_intent.rules.diagnostics import nearest
 
     near = nearest(source, packs())
     return SourceError(

@@ -29,7 +29,7 @@ DEPTH: Final = 32
 NUMBER_LENGTH: Final = 400
 
 _UNTAGGED: Final = ""
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]*[1-9])?([eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.(?:0|[0-9]*[1-9]))?([eE][+-]?[0-9]+)?")
 _ANY_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 #: First characters of plain scalars that may be anything but text.
 _SPECIAL: Final = frozenset("-0123456789tfn~")
@@ -38,7 +38,7 @@ _NULLS: Final = frozenset(("", "~", "null"))
 #: Members whose plain text a comment, or a folded style, would change in silence.
 _FREE_TEXT: Final = frozenset(("when", "pattern", "description", "fix"))
 _FOLDABLE: Final = frozenset(("when", "rules"))
-#: Members that can be nothing but numbers: there `3.0` is one, and its zero says nothing.
+#: Members that can be nothing but numbers: there `1.10` is one, and its zero says nothing.
 _NUMERIC: Final = frozenset(
     ("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
      "multipleOf")
@@ -180,7 +180,7 @@ def _aliases_fit(document: Document, root: Node, report: Report) -> bool:
     return True
 
 
-class _BadAlias(Exception):  # noqa: N818 - never leaves this module
+class _BadAlias(Exception):
     def __init__(self, node: Node, circular: bool) -> None:
         super().__init__()
         self.node = node

@@ -7,7 +7,7 @@ what runs.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from tool_intent.runtime.model import Finding
 from tool_intent.runtime.pointer import escape, quoted
@@ -16,6 +16,8 @@ from tool_intent.runtime.pointer import escape, quoted
 DEEPEST = 200
 #: Digits of a number, however it is spelt.
 LONGEST_NUMBER = 400
+#: An integer of more bits is beyond every float.
+_FLOAT_BITS = 1024
 #: Members that mean something else to a JavaScript host.
 PROTOTYPE_KEYS = frozenset({"__proto__", "constructor", "prototype"})
 
@@ -47,6 +49,16 @@ class Snapshot(NamedTuple):
     findings: list[Finding]
 
 
+def is_plain_scalar(value: Any) -> bool:
+    """Whether a value that is no text is a JSON scalar that all readers understand alike."""
+    kind = value.__class__
+    if kind is int:
+        return bool(value.bit_length() <= _FLOAT_BITS)
+    if kind is float:
+        return math.isfinite(value)
+    return kind is bool or value is None
+
+
 def snapshot(args: dict[str, Any]) -> Snapshot:
     """Copy `args`, and find what is ambiguous in it. The input is not changed.
 
@@ -54,7 +66,12 @@ def snapshot(args: dict[str, Any]) -> Snapshot:
     field is looked for in them.
     """
     copier = _Copier()
-    return Snapshot(copier.mapping(args, "", 1), copier.odd_keys, copier.findings)
+    return Snapshot(copier.mapping(args, None, 1), copier.odd_keys, copier.findings)
+
+
+#: A place as the way back to the root, so that a pointer is written only for what is reported:
+#: the place above and the last step. None is the root.
+_Place: TypeAlias = tuple["_Place", str | int] | None
 
 
 class _Copier:
@@ -64,7 +81,7 @@ class _Copier:
         self.odd_keys = False
         self.findings: list[Finding] = []
 
-    def value(self, value: Any, at: str, depth: int) -> Any:
+    def value(self, value: Any, at: _Place, depth: int) -> Any:
         kind = value.__class__
         if kind is str:
             if not value.isascii() and _has_surrogate(value):
@@ -84,10 +101,10 @@ class _Copier:
                 self.ambiguous(at, why)
         return value
 
-    def mapping(self, given: dict[Any, Any], at: str, depth: int) -> dict[str, Any]:
+    def mapping(self, given: dict[Any, Any], at: _Place, depth: int) -> dict[str, Any]:
         if isinstance(given, DuplicateKeys):
             for key in given.duplicates:
-                self.ambiguous(f"{at}/{escape(key)}", "is given twice")
+                self.ambiguous((at, key), "is given twice")
         if depth > DEEPEST:
             self.ambiguous(at, f"is nested more than {DEEPEST} levels deep")
             return {}
@@ -101,26 +118,38 @@ class _Copier:
                 if not key.isascii() and _has_surrogate(key):
                     self.ambiguous(at, "has a key that holds half of a surrogate pair")
             elif key in PROTOTYPE_KEYS:
-                self.ambiguous(f"{at}/{key}", "is a name that JavaScript hosts treat specially")
-            copy[key] = self.value(value, f"{at}/{escape(key)}", depth)
+                self.ambiguous((at, key), "is a name that JavaScript hosts treat specially")
+            if value.__class__ is str and value.isascii():
+                copy[key] = value
+            else:
+                copy[key] = self.value(value, (at, key), depth)
         return copy
 
-    def sequence(self, given: list[Any], at: str, depth: int) -> list[Any]:
+    def sequence(self, given: list[Any], at: _Place, depth: int) -> list[Any]:
         if depth > DEEPEST:
             self.ambiguous(at, f"is nested more than {DEEPEST} levels deep")
             return []
-        return [self.value(v, f"{at}/{n}", depth) for n, v in enumerate(given)]
+        return [self.value(v, (at, n), depth) for n, v in enumerate(given)]
 
-    def ambiguous(self, at: str, why: str) -> None:
+    def ambiguous(self, at: _Place, why: str) -> None:
+        pointer = _pointer(at)
         self.findings.append(
             Finding(
                 "args/ambiguous",
                 "deny",
-                at,
-                f"{_named(at)} {why}",
+                pointer,
+                f"{_named(pointer)} {why}",
                 "Write these arguments so that every reader understands them alike.",
             )
         )
+
+
+def _pointer(at: _Place) -> str:
+    steps: list[str] = []
+    while at is not None:
+        at, step = at
+        steps.append("/" + escape(str(step)))
+    return "".join(reversed(steps))
 
 
 def _named(at: str) -> str:
@@ -144,7 +173,7 @@ def _out_of_range(number: float) -> str | None:
     if len(spelling.lstrip("-")) > LONGEST_NUMBER:
         return f"is a number of more than {LONGEST_NUMBER} digits"
     if isinstance(number, int):
-        beyond = number.bit_length() > 1024
+        beyond = number.bit_length() > _FLOAT_BITS
     else:
         beyond = not math.isfinite(number) or (number == 0 and _has_digit(spelling))
     return "is a number outside the range of a float" if beyond else None

@@ -18,21 +18,12 @@ class Decision:
 
     __slots__ = ("_args", "_carriers", "_findings", "_id", "_policy", "_tool")
 
-    def __init__(
-        self,
-        id: Scalar,
-        tool: str,
-        findings: tuple[Finding, ...],
-        args: dict[str, Any] | None,
-        carriers: tuple[Carrier, ...],
-        policy: str,
-    ) -> None:
-        self._id = id
-        self._tool = tool
-        self._findings = findings
-        self._args = args
-        self._carriers = carriers
-        self._policy = policy
+    _args: dict[str, Any] | None
+    _carriers: tuple[Carrier, ...]
+    _findings: tuple[Finding, ...]
+    _id: Scalar
+    _policy: str
+    _tool: str
 
     @property
     def id(self) -> Scalar:
@@ -107,3 +98,28 @@ class Decision:
 
     def __repr__(self) -> str:
         return f"<Decision {self.decision} {self._tool!r}: {len(self._findings)} findings>"
+
+
+def decided(
+    id: Scalar,
+    tool: str,
+    findings: tuple[Finding, ...],
+    args: dict[str, Any] | None,
+    carriers: tuple[Carrier, ...],
+    policy: str,
+) -> Decision:
+    """A decision on a copy of arguments, which from now on is the decision's own.
+
+    No constructor: one is made for every call, and `__init__` costs twice as much as this does.
+    """
+    decision = _new(Decision)
+    decision._id = id
+    decision._tool = tool
+    decision._findings = findings
+    decision._args = args
+    decision._carriers = carriers
+    decision._policy = policy
+    return decision
+
+
+_new = object.__new__

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from typing import Any
 
-from tool_intent.runtime.arguments import snapshot
-from tool_intent.runtime.decision import Decision
+from tool_intent.runtime.arguments import is_plain_scalar, snapshot
+from tool_intent.runtime.decision import Decision, decided
 from tool_intent.runtime.extend import collisions
 from tool_intent.runtime.model import Finding, Scalar
 from tool_intent.runtime.pointer import escape, tokens
@@ -23,16 +23,20 @@ def judge(program: Program, id: Scalar, args: Any, policy: str, schema: Any = No
     `schema` is the tool's own argument schema, where the host knows it better than the catalog.
     """
     if args.__class__ is dict and schema is None and not program.taken:
+        copy = args.copy()
         known = program.known
-        for key, value in args.items():
-            if value.__class__ is not str or key not in known or not value.isascii():
+        for key, value in copy.items():
+            if value.__class__ is str:
+                if key not in known or not value.isascii():
+                    break
+            elif key not in known or not is_plain_scalar(value):
                 break
         else:
-            # Nothing but plain text under plain names: a shallow copy is deep, nothing is odd.
-            copy = args.copy()
+            # Nothing but plain scalars under plain names: a shallow copy is deep, and nothing in
+            # it is odd or ambiguous.
             found = program.judge(copy)
             findings = () if found is None else _in_order(found, copy)
-            return Decision(id, program.tool, findings, copy, program.carriers, policy)
+            return decided(id, program.tool, findings, copy, program.carriers, policy)
     return _judge_with_care(program, id, args, policy, schema)
 
 
@@ -56,13 +60,13 @@ def not_judged(tool: str, id: Scalar, policy: str, error: Exception) -> Decision
         f"tool-intent failed while judging this call ({type(error).__name__})",
         "A person must look into it: the call itself may be right.",
     )
-    return Decision(id, tool, (finding,), None, _NO_CARRIERS, policy)
+    return decided(id, tool, (finding,), None, _NO_CARRIERS, policy)
 
 
 def _judge_with_care(program: Program, id: Scalar, args: Any, policy: str, schema: Any) -> Decision:
     if not isinstance(args, dict):
         finding = not_an_object(args)
-        return Decision(id, program.tool, (finding,), None, _NO_CARRIERS, policy)
+        return decided(id, program.tool, (finding,), None, _NO_CARRIERS, policy)
     copy, odd_keys, found = snapshot(args)
     found += program.judge(copy) or ()
     if odd_keys:
@@ -72,7 +76,7 @@ def _judge_with_care(program: Program, id: Scalar, args: Any, policy: str, schem
     if taken:
         found += _collided(program, taken)
         carriers = _without(carriers, taken)
-    return Decision(id, program.tool, _in_order(found, copy), copy, carriers, policy)
+    return decided(id, program.tool, _in_order(found, copy), copy, carriers, policy)
 
 
 def _misspelt(program: Program, args: dict[str, Any]) -> Iterable[Finding]:

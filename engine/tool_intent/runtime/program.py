@@ -67,9 +67,7 @@ class Template:
 
     def at(self, place: str) -> Finding:
         """The finding at a place, a whole JSON Pointer."""
-        return Finding(
-            self.rule, self.effect, place, self.message, self.fix, self.origin, self.who
-        )
+        return Finding(self.rule, self.effect, place, self.message, self.fix, self.origin, self.who)
 
 
 class _Placed(dict[str, Finding]):

@@ -94,9 +94,10 @@ def test_intent_and_rationale_need_no_definition(load_text):
     assert "Why it is right" in rationale.schema["description"]
 
 
-def test_a_definition_replaces_the_one_built_in(load_text):
+def test_a_definition_adds_to_the_one_built_in(load_text):
     policy = load_text("version: 1\nfields: {intent: {minLength: 9}}\n")
-    assert [d.schema for d in policy.fields["intent"]] == [{"minLength": 9}]
+    schemas = [d.schema for d in policy.fields["intent"]]
+    assert schemas == [{"minLength": 9}, {"description": "The goal this call serves."}]
 
 
 def test_a_policy_without_a_name_is_called_by_its_file(load_text):
@@ -306,6 +307,11 @@ def test_a_chain_of_files_has_an_end(load_text):
     files = {f"f{n}.yaml": f"version: 1\nextends: ./f{n + 1}.yaml\n" for n in range(250)}
     policy = load_text("version: 1\nextends: ./f0.yaml\n", files)
     assert [d.message for d in policy.broken] == ["a policy has at most 200 files"]
+
+
+def test_refusing_a_pattern_prints_nothing(load_text, capfd):
+    assert load_text("version: 1\nfields: {intent: {pattern: '('}}\n").broken
+    assert capfd.readouterr() == ("", "")
 
 
 class TestDigest:

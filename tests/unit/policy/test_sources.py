@@ -216,6 +216,15 @@ def test_size_is_limited_by_rank(tmp_path, rank, limit):
         read(str(file), rank)
 
 
+def test_a_file_that_grows_while_it_is_read_is_stopped_at_the_limit(tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_bytes(b"#" * (2**20 + 1))
+    descriptor = os.open(file, os.O_RDONLY)
+    with pytest.raises(Unreadable, match="larger than 1 MiB"):
+        sources._read_all(descriptor, "repo")
+    os.close(descriptor)
+
+
 def test_a_fifo_is_refused_without_waiting_for_a_writer(tmp_path):
     os.mkfifo(tmp_path / "p.yaml")
     with pytest.raises(Unreadable, match="a FIFO"):

@@ -20,7 +20,7 @@ def read(text: str | bytes, **options):
 @pytest.mark.parametrize(
     "text",
     ["off", "no", "yes", "on", "No", "TRUE", "True", "Null", "NULL", "0755", "0x1f", "0o7", "22:22",
-     "2026-11-30", "1_000", ".5", "5.", "+1", "1.10", "1.0", "-0.0", "1.50e3", ".inf", ".NaN", "1e",
+     "2026-11-30", "1_000", ".5", "5.", "+1", "1.10", "2.00", "-0.50", "1.50e3", ".inf", ".NaN", "1e",
      "0b1", "=", "-x", "1.2.3"],
 )  # fmt: skip
 def test_what_is_no_json_value_stays_text(text):
@@ -44,9 +44,9 @@ def test_what_is_quoted_is_text(text):
 
 
 def test_a_bound_keeps_its_number_whatever_its_zeros():
-    document, errors = read("minimum: 3.0\nmaxLength: 2.0\nconst: 3.0\n")
+    document, errors = read("minimum: 3.10\nmaxLength: 2.0\nconst: 3.10\n")
     assert errors == []
-    assert document.data == {"minimum": 3.0, "maxLength": 2.0, "const": "3.0"}
+    assert document.data == {"minimum": 3.1, "maxLength": 2.0, "const": "3.10"}
 
 
 @pytest.mark.parametrize("text", ["1e999", "-1e999", "9" * 401])

@@ -50,7 +50,6 @@ def _gone(pid: int) -> bool:
         ("kill -TERM $$", "[Killed by signal 15 (SIGTERM).]", False),
         ("[[ a == a ]] && echo $((6 * 7))", "42\n", True),
         ("cat; echo read nothing", "read nothing\n", True),
-        ("readlink /proc/self/fd/0", "/dev/null\n", True),
         (r"printf 'a\xffb'", "a\ufffdb", True),
         ("exec >&- 2>&-; exit 4", "[Exit code 4.]", False),
     ],
@@ -68,6 +67,11 @@ def test_it_runs_in_the_workspace_with_the_callers_environment_in_a_session_of_i
     text, _ = _bash(builtin, "pwd; echo $TOOLS_TEST; echo $$; cut -d' ' -f5,6 /proc/$$/stat")
     where, value, pid, group = text.split("\n")[:4]
     assert (where, value, group) == (str(root), "inherited", f"{pid} {pid}")
+
+
+def test_the_callers_input_is_out_of_reach(child: Callable[..., Any], root: Path) -> None:
+    args = {"command": "readlink /proc/self/fd/0"}
+    assert child("metered", root=str(root), tool="bash", args=args)["text"] == "/dev/null\n"
 
 
 def test_sh_stands_in_where_there_is_no_bash(
@@ -105,6 +109,7 @@ def test_a_command_longer_than_the_system_takes_is_said(builtin: Builtin) -> Non
     "command",
     [
         "sleep 300 & echo $! > pids; echo $$ >> pids; echo begun; sleep 300",
+        "echo $$ > pids; echo begun; exec >&- 2>&-; sleep 300",
         # Deaf to all that can be ignored, output closed, its own children.
         """trap '' TERM INT HUP; (trap '' TERM; sleep 300; sleep 300) & echo $! > pids
         echo $$ >> pids; echo begun; exec >&- 2>&-; wait; sleep 300""",

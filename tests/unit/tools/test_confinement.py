@@ -79,11 +79,13 @@ def test_what_stays_inside_is_reached_by_any_spelling(root: Path) -> None:
     (root / "a" / "b" / "f.txt").write_text("here\n")
     (root / "dir").symlink_to("a/b")
     (root / "absolute").symlink_to(root / "a")
+    (root / "a" / "b" / "top").symlink_to(root / "a")
     (root / "file").symlink_to("absolute/b/../../dir/f.txt")
     (root.parent / "alias").symlink_to(root)
     builtin = Builtin(Workspace(root.parent / "alias"))
     for path in (
         "a/b/f.txt", "./a//b/./f.txt", "a/../a/b/f.txt", "dir/f.txt", "absolute/b/f.txt", "file",
+        "a/b/top/b/f.txt",
         # As the kernel has it: the parent of where the link leads, not of the link.
         "dir/../b/f.txt",
         f"{root}/a/b/f.txt", f"{root.parent}/alias/a/b/f.txt",
@@ -127,6 +129,42 @@ def test_a_lost_workspace_is_said_and_nothing_is_made_in_its_place(root: Path) -
     assert not root.exists()
 
 
+@pytest.mark.parametrize("tool", _CALLS)
+@pytest.mark.parametrize(("name", "look"), [("d", 1), ("f", 1), ("f", 2)])
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_what_is_swapped_in_right_after_a_look_at_it_is_neither_followed_nor_waited_for(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tool: str, name: str, look: int, kind: str
+) -> None:
+    outside = root.parent / "outside"
+    (outside / "f").write_text("secret e")
+    (root / "d").mkdir()
+    (root / "d" / "f").write_text("e")
+    looks = 0
+    lstat = os.lstat
+
+    def swapping(path: str, *, dir_fd: int | None = None) -> os.stat_result:
+        nonlocal looks
+        status = lstat(path, dir_fd=dir_fd)
+        looks += path == name
+        if path == name and looks == look:
+            place = root / "d" if name == "d" else root / "d" / "f"
+            place.rename(root / "away")
+            if kind == "pipe":
+                os.mkfifo(place)
+            else:
+                place.symlink_to(outside if name == "d" else outside / "f")
+        return status
+
+    monkeypatch.setattr(os, "lstat", swapping)
+    text, ok = Builtin(Workspace(root)).run(tool, {"path": "d/f", **_CALLS[tool]})
+    monkeypatch.undo()
+    assert looks >= look
+    # A write that has looked replaces what it finds, link or pipe, and what it led to stays.
+    assert not ok or (tool, name, look) == ("write", "f", 2), text
+    assert "secret" not in text
+    assert _tree(outside) == {"f": "secret e", "secret.txt": "secret\n"}
+
+
 def _moving(step: Callable[[], None]) -> tuple[threading.Event, threading.Thread]:
     """A thread that does `step` over and over until the event is set."""
     done = threading.Event()
@@ -141,10 +179,10 @@ def _moving(step: Callable[[], None]) -> tuple[threading.Event, threading.Thread
 
 
 def _hammer(builtin: Builtin, path: str, step: Callable[[], None]) -> set[str]:
-    """All that read says in 1.5 seconds of reading, writing and editing while `step` goes on."""
+    """All that read says in 0.7 seconds of reading, writing and editing while `step` goes on."""
     done, thread = _moving(step)
     heard = set()
-    end = time.monotonic() + 1.5
+    end = time.monotonic() + 0.7
     try:
         while time.monotonic() < end:
             heard.add(builtin.run("read", {"path": path}).text)

@@ -87,6 +87,60 @@ def test_an_existing_file_keeps_its_mode_and_owner(
     assert stat.S_IMODE(after.st_mode) == mode & 0o777
 
 
+def test_the_successor_of_a_private_file_is_private_before_its_first_byte(
+    builtin: Builtin, root: Path, road: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "f").write_text("old")
+    os.chmod(root / "f", 0o600)
+    write, modes = os.write, []
+
+    def looking(target: int, data: bytes) -> int:
+        modes.append(stat.S_IMODE(os.fstat(target).st_mode))
+        return write(target, data)
+
+    monkeypatch.setattr(os, "write", looking)
+    assert builtin.run("write", {"path": "f", "content": "new"}).ok
+    assert modes == [0o600]
+
+
+def test_the_text_is_on_disk_before_its_name_and_the_name_before_the_answer(
+    builtin: Builtin, root: Path, road: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "f").write_text("old")
+    order: list[str] = []
+
+    def note(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*args: Any, **named: Any) -> Any:
+            order.append(name)
+            return call(*args, **named)
+
+        return noted
+
+    for name in ("write", "fsync", "rename"):
+        monkeypatch.setattr(os, name, note(name, getattr(os, name)))
+    assert builtin.run("write", {"path": "f", "content": "new"}).ok
+    assert order == ["write", "fsync", "rename", "fsync"]
+
+
+def test_a_second_name_taken_for_a_leftover_by_another_writer_is_made_again(
+    builtin: Builtin, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "f").write_text("old")
+    rename, renamed = os.rename, []
+
+    def robbed(name: str, to: str, *, src_dir_fd: int, dst_dir_fd: int) -> None:
+        if not renamed:
+            os.unlink(name, dir_fd=src_dir_fd)
+        renamed.append(name)
+        rename(name, to, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+
+    monkeypatch.setattr(os, "rename", robbed)
+    assert builtin.run("write", {"path": "f", "content": "new"}).ok
+    assert len(renamed) == 2
+    assert (root / "f").read_text() == "new"
+    assert os.listdir(root) == ["f"]
+
+
 @pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
 def test_a_new_file_and_folder_get_what_the_umask_leaves(
     builtin: Builtin, root: Path, road: str, umask: int

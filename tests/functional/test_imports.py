@@ -1,0 +1,82 @@
+"""What a fresh process imports: a host pays for it at every start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from .command import DEADLINE, TRACED, Command, call, lines, reasoned
+
+#: Authoring time, and what costs a start more than it is worth.
+HEAVY = {
+    "yaml", "_yaml", "lark", "jsonschema", "referencing", "typer", "click", "rich", "dataclasses",
+    "pickle", "inspect", "ast", "tempfile", "subprocess", "asyncio", "logging", "unicodedata",
+    "pathlib", "importlib.metadata", "importlib.resources",
+}  # fmt: skip
+
+
+def _heavy(imported: set[str]) -> set[str]:
+    return {n for n in imported if n in HEAVY or n.partition(".")[0] in HEAVY}
+
+
+@pytest.mark.parametrize("options", [(), ("--policy", "std/baseline")])
+def test_a_decision_from_the_cache_imports_nothing_of_authoring_time(
+    options: tuple[str, ...], plain: Command
+) -> None:
+    session = lines(
+        reasoned("read", path="a"),
+        call("bash", command="ls"),
+        call("edit", path="a", edits=[{"oldText": "a"}]),
+        call("surf", url="x"),
+    ) + "nonsense\n"  # fmt: skip
+    cold = plain("decide", *options, stdin=session, env=TRACED)
+    warm = plain("decide", *options, stdin=session, env=TRACED)
+    assert "yaml" in cold.imported, "the first run parses the policy"
+    assert warm.out == cold.out
+    assert _heavy(warm.imported) == set()
+    assert not any(m.startswith("tool_intent.policy.load") for m in warm.imported)
+    assert "tool_intent.runtime.judge" in warm.imported, "the trace works"
+
+
+def test_a_refused_option_still_needs_no_typer_where_it_is_plainly_spelt(plain: Command) -> None:
+    done = plain("decide", "--now", "yesterday", env=TRACED)
+    assert done.code == 2
+    assert {"typer", "rich"} & done.imported == set()
+
+
+def test_patterns_alone_bring_in_the_pattern_engine(payments: Command, plain: Command) -> None:
+    for command, needed in ((payments, True), (plain, False)):
+        session = lines(reasoned("write", path="a", content="x", ticket="PAY-1"))
+        command("decide", stdin=session)
+        warm = command("decide", stdin=session, env=TRACED)
+        assert warm.answers[0]["decision"] == "allow"
+        assert ("re2" in warm.imported) is needed
+
+
+def _fresh(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    added = set(_fresh(
+        "import sys; before = set(sys.modules); import tool_intent;"
+        " print(*sorted(set(sys.modules) - before))"
+    ).split())  # fmt: skip
+    assert {m for m in added if m.startswith("tool_intent")} == {
+        "tool_intent", "tool_intent.__about__",
+    }  # fmt: skip
+    assert _heavy(added) == set()
+    assert {"json", "re2"} & added == set()
+
+
+def test_every_public_name_is_there_when_it_is_used() -> None:
+    said = _fresh(
+        "import tool_intent as t; print(all(getattr(t, n) is not None for n in t.__all__),"
+        " sorted(dir(t)) == sorted(t.__all__), hasattr(t, 'nothing'))"
+    )
+    assert said == "True True False"
