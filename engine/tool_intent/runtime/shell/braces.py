@@ -29,7 +29,8 @@ def expand_braces(pieces: Sequence[Piece]) -> list[Sequence[Piece]] | None:
     if len(pieces) > 60_000 or any(ord(c) >= _FIRST for p in plain for c in p.text):
         return None
     template = "".join(
-        p.text if p.kind == "text" and not p.quoted else chr(_FIRST + n) for n, p in enumerate(pieces)
+        p.text if p.kind == "text" and not p.quoted else chr(_FIRST + n)
+        for n, p in enumerate(pieces)
     )
     if len(template) > 4096 or template.count("{") > 16:
         return None
@@ -98,5 +99,7 @@ def _sequence(found: re.Match[str]) -> list[str]:
         raise _TooManyError
     if letters:
         return [chr(n) for n in numbers]
-    width = max(len(first), len(last)) if re.match(r"-?0\d", first) or re.match(r"-?0\d", last) else 0
+    width = (
+        max(len(first), len(last)) if re.match(r"-?0\d", first) or re.match(r"-?0\d", last) else 0
+    )
     return [f"{n:0{width}d}" for n in numbers]

@@ -44,23 +44,40 @@ _PROGRAMS: Final[dict[str, _Rule]] = {
     **_rules("chmod chown chgrp", _Rule(("paths",), 1, ("reference",))),
     **_rules("gcc g++ cc clang clang++ ld rustc", _Rule(("reads",), outputs=("output",))),
     **_rules("echo printf kill killall pkill sleep true false exit return export declare local"
-             " typeset readonly unset set shift test [ [[ (( let read which type command hash cd pushd"
-             " popd wait jobs trap umask ulimit date uname whoami id hostname seq yes expr : eval"
-             " break continue", _Rule()),
+             " typeset readonly unset set shift test [ [[ (( let read which type command hash cd"
+             " pushd popd wait jobs trap umask ulimit date uname whoami id hostname seq yes expr :"
+             " eval break continue ssh", _Rule()),
     "gzip": _Rule(("deletes", "writes")), "gunzip": _Rule(("deletes", "writes")),
     "bzip2": _Rule(("deletes", "writes")), "xz": _Rule(("deletes", "writes")),
 }  # fmt: skip
 
 _REF_COMMANDS: Final = frozenset(
-    "push checkout switch branch reset merge rebase tag fetch pull cherry-pick revert update-ref"
-    " symbolic-ref worktree".split()
+    [
+        "push",
+        "checkout",
+        "switch",
+        "branch",
+        "reset",
+        "merge",
+        "rebase",
+        "tag",
+        "fetch",
+        "pull",
+        "cherry-pick",
+        "revert",
+        "update-ref",
+        "symbolic-ref",
+        "worktree",
+    ]
 )
 _WITH_REMOTE: Final = frozenset({"push", "fetch", "pull"})
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s'\"<>]+")
 _REMOTE: Final = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!//|\\)\S*")
 _FETCHERS: Final = frozenset({"curl", "wget", "http", "https", "xh", "aria2c"})
 _NET: Final = _FETCHERS | {"git", "scp", "rsync", "sftp", "ssh", "nc", "ncat", "pip", "npm"}
-_GIT_NET: Final = frozenset({"clone", "push", "pull", "fetch", "remote", "ls-remote", "submodule", None})
+_GIT_NET: Final = frozenset(
+    {"clone", "push", "pull", "fetch", "remote", "ls-remote", "submodule", None}
+)
 _REMOTES: Final = frozenset({"git", "scp", "rsync", "sftp"})
 
 
@@ -81,19 +98,38 @@ def effects(part: Part) -> Iterator[Effect]:
         family = program.partition(".")[0]
         yield from _by_rule(_PROGRAMS.get(family, _Rule(("paths",), outputs=())), given)
     if program not in _PROGRAMS or _PROGRAMS[program] != _Rule():
-        yield from (("paths", flag.value) for flag in given.flags if _path_value(flag.name, flag.value))
+        yield from (
+            ("paths", flag.value)
+            for flag in given.flags
+            if flag.value is not None and _path_value(flag.name, flag.value)
+        )
     if part.more:
         yield from ((name, ANYTHING) for name in _more(program))
 
 
 _NO_PATHS: Final = frozenset(
-    "message m header data body title b t C request user-agent user lines bytes".split()
+    [
+        "message",
+        "m",
+        "header",
+        "data",
+        "body",
+        "title",
+        "b",
+        "t",
+        "C",
+        "request",
+        "user-agent",
+        "user",
+        "lines",
+        "bytes",
+    ]
 )
 
 
-def _path_value(name: str, value: Word | None) -> bool:
+def _path_value(name: str, value: Word) -> bool:
     """Whether an option's value may be a path; messages and numbers are none."""
-    if value is None or name in _NO_PATHS:
+    if name in _NO_PATHS:
         return False
     return value.text is None or ("\n" not in value.text and not value.text.isdigit())
 
@@ -157,7 +193,9 @@ def _remote_copy(given: Given) -> Iterator[Effect]:
     for target in given.args[-1:]:
         if target.text is None or not _REMOTE.fullmatch(target.text):
             yield from _into(target, given.args[:-1])
-            if given.has("delete", "delete-after", "delete-before", "delete-excluded", "delete-during"):
+            if given.has(
+                "delete", "delete-after", "delete-before", "delete-excluded", "delete-during"
+            ):
                 yield "deletes", target
                 yield "deletes", ANYTHING
     if given.has("remove-source-files"):
@@ -199,12 +237,22 @@ def _find(given: Given) -> Iterator[Effect]:
 
 
 def _curl(given: Given) -> Iterator[Effect]:
-    yield from (("writes", word) for word in given.value("output", "cookie-jar", "c", "dump-header", "D"))
+    yield from (
+        ("writes", word) for word in given.value("output", "cookie-jar", "c", "dump-header", "D")
+    )
     if given.has("remote-name", "remote-name-all"):
         yield from (("writes", _last_segment(word)) for word in given.args)
-    for word in given.value("data", "form", "data-binary", "data-urlencode", "upload-file", "config"):
+    for word in given.value(
+        "data", "form", "data-binary", "data-urlencode", "upload-file", "config"
+    ):
         text = word.text if word.text is not None else word.prefix
-        file = text.rpartition("@")[2] if "@" in text else text if given.has("upload-file", "config") else ""
+        file = (
+            text.rpartition("@")[2]
+            if "@" in text
+            else text
+            if given.has("upload-file", "config")
+            else ""
+        )
         if file:
             yield "reads", known(file) if word.text is not None else ANYTHING
 
@@ -302,17 +350,26 @@ def _urls(program: str, words: tuple[Word, ...], given: Given) -> Iterator[Effec
     if program == "git":
         remote = bool(given.args) and given.args[0].text in _GIT_NET
     for word in words:
-        if word.text is None:
-            if remote or "://" in word.prefix:
-                yield "urls", ANYTHING
-            continue
-        yield from (("urls", known(url)) for url in _URL.findall(word.text))
+        # An address with a `?` is a glob by form, and no file has its name.
+        text = word.pattern if word.pattern and "://" in word.prefix else word.text
+        if text is not None:
+            yield from (("urls", known(url)) for url in _URL.findall(text))
+        elif remote or "://" in word.prefix:
+            yield "urls", ANYTHING
     operands = [word.text for word in given.args if word.text is not None]
     if program in _FETCHERS:
-        bare = [text for text in operands + [w.text for w in given.value("url") if w.text] if "://" not in text]
+        bare = [
+            text
+            for text in operands + [w.text for w in given.value("url") if w.text]
+            if "://" not in text
+        ]
         yield from (("urls", known("http://" + text)) for text in bare if text)
     elif program in _REMOTES:
-        found = [text for text in operands if _REMOTE.fullmatch(text) and (program != "git" or "@" in text)]
+        found = [
+            text
+            for text in operands
+            if _REMOTE.fullmatch(text) and (program != "git" or "@" in text)
+        ]
         yield from (("urls", known("ssh://" + text.replace(":", "/", 1))) for text in found)
     elif program == "ssh" and operands:
         yield "urls", known("ssh://" + operands[0])

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from tool_intent.runtime.shell.tokens import RefusedError, Script, Token
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node
-
     from collections.abc import Callable
+
+    from tree_sitter import Language, Node
 
 Kind = Literal["list", "subshell", "branch", "loop", "function"]
 
@@ -37,8 +37,32 @@ _KINDS: Final[dict[str, Kind]] = {
 _FLAT: Final = frozenset({"list", "pipeline", "negated_command", "redirected_statement"})
 _HEADER: Final = frozenset({"word", "variable_name", "extglob_pattern"})
 _KEYWORDS: Final = frozenset(
-    "if then elif else fi while until for select in do done case esac function "
-    "{ } ( ) ! ;; ;& ;;& |".split()
+    [
+        "if",
+        "then",
+        "elif",
+        "else",
+        "fi",
+        "while",
+        "until",
+        "for",
+        "select",
+        "in",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "function",
+        "{",
+        "}",
+        "(",
+        ")",
+        "!",
+        ";;",
+        ";&",
+        ";;&",
+        "|",
+    ]
 )
 _CONNECTORS: Final = frozenset({"&&", "||", "|", "|&", ";", "&", "\n"})
 _CASE_ENDS: Final = frozenset({";;", ";&", ";;&"})
@@ -105,9 +129,7 @@ def _reader(source: bytes) -> Callable[[int, object], bytes]:
 def _source(tokens: tuple[Token, ...]) -> bytes:
     parts = []
     for index, token in enumerate(tokens):
-        if token.kind == "operator":
-            parts.append(token.text)
-        elif token.reserved:
+        if token.kind == "operator" or token.reserved:
             parts.append(token.text)
         else:
             parts.append(f"> w{index}" if token.loose else f"w{index}")
@@ -128,18 +150,13 @@ def _group(node: Node, source: bytes, tokens: tuple[Token, ...], joint: str) -> 
         elif kind in _CONNECTORS and not (kind == "|" and node.type == "case_item"):
             pending = kind
             end = kind if kind != "\n" else end
-        elif kind in _CASE_ENDS and node.type not in ("case_item", "case_statement"):
-            raise RefusedError(f"{kind} outside of case")
         elif kind in _KEYWORDS:
+            if kind in _CASE_ENDS and not node.type.startswith("case_"):
+                raise RefusedError(f"{kind} outside of case")
             pending = pending if kind == "!" else ";"
-        elif kind == "command":
-            items.append(Simple(pending, _leaves(child, source, tokens)))
+        elif kind in ("command", "file_redirect"):
+            items.append(_simple(child, source, tokens, pending))
             pending = end = ";"
-        elif kind == "file_redirect":
-            found = _leaves(child, source, tokens)
-            if [token.kind for token in found] != ["redirect"]:
-                raise RefusedError("a word after a compound command")
-            items.append(Simple(pending, found, True))
         elif kind in _HEADER:
             words.append(_token(child, source, tokens))
         elif kind in _KINDS:
@@ -148,6 +165,15 @@ def _group(node: Node, source: bytes, tokens: tuple[Token, ...], joint: str) -> 
         else:
             raise RefusedError(f"{kind} in a place this reader does not know")
     return Group(joint, _KINDS[node.type], tuple(items), tuple(words), end)
+
+
+def _simple(node: Node, source: bytes, tokens: tuple[Token, ...], joint: str) -> Simple:
+    leaves = _leaves(node, source, tokens)
+    if node.type == "command":
+        return Simple(joint, leaves)
+    if [token.kind for token in leaves] != ["redirect"]:
+        raise RefusedError("a word after a compound command")
+    return Simple(joint, leaves, True)
 
 
 def _leaves(node: Node, source: bytes, tokens: tuple[Token, ...]) -> tuple[Token, ...]:

@@ -133,7 +133,11 @@ class Lexer:
         """Append `piece`; a literal that a continued line had cut in two becomes one again."""
         self.budget.piece()
         last = pieces[-1] if pieces else None
-        if last and last[:3] == ("text", last.text, False) and piece[:3] == ("text", piece.text, False):
+        if (
+            last
+            and last[:3] == ("text", last.text, False)
+            and piece[:3] == ("text", piece.text, False)
+        ):
             pieces[-1] = Piece("text", last.text + piece.text)
         else:
             pieces.append(piece)

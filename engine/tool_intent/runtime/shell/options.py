@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from tool_intent.runtime.shell.words import Word
@@ -18,7 +19,7 @@ class Options(NamedTuple):
     """
 
     takes: frozenset[str] = frozenset()
-    same: dict[str, str] = {}
+    same: Mapping[str, str] = MappingProxyType({})
     dashed: bool = False
 
 
@@ -33,13 +34,14 @@ _NONE: Final = Options()
 OPTIONS: Final[dict[str, Options]] = {
     "rm": _options("", "r=recursive R=recursive f=force i=interactive d=dir v=verbose"),
     "cp": _options(
-        "t S target-directory suffix", "r=recursive R=recursive f=force a=archive t=target-directory"
-        " n=no-clobber v=verbose p=preserve",
+        "t S target-directory suffix", "r=recursive R=recursive f=force a=archive n=no-clobber"
+        " t=target-directory v=verbose p=preserve",
     ),
-    "mv": _options("t S target-directory suffix", "f=force n=no-clobber t=target-directory v=verbose"),
+    "mv": _options("t S target-directory suffix", "f=force n=no-clobber t=target-directory"),
     "ln": _options("t S target-directory suffix", "f=force s=symbolic t=target-directory"),
     "install": _options(
-        "t S m o g target-directory suffix mode owner group", "t=target-directory m=mode d=directory"
+        "t S m o g target-directory suffix mode owner group",
+        "t=target-directory m=mode d=directory",
     ),
     "chmod": _options("reference", "R=recursive f=silent v=verbose"),
     "chown": _options("reference from", "R=recursive f=silent v=verbose"),
@@ -50,7 +52,8 @@ OPTIONS: Final[dict[str, Options]] = {
     "tee": _options("", "a=append"),
     "shred": _options("n s iterations size random-source", "u=remove f=force n=iterations"),
     "sed": _options(
-        "e f l expression file line-length", "i=in-place e=expression f=file n=quiet E=regexp-extended"
+        "e f l expression file line-length",
+        "i=in-place e=expression f=file n=quiet E=regexp-extended",
     ),
     "grep": _options(
         "e f m A B C regexp file max-count after-context before-context context include exclude",
@@ -60,8 +63,8 @@ OPTIONS: Final[dict[str, Options]] = {
     "head": _options("n c lines bytes", "n=lines c=bytes"),
     "tail": _options("n c lines bytes", "n=lines c=bytes f=follow"),
     "find": _options(
-        "name iname path ipath regex type size mtime mmin atime ctime newer user group perm maxdepth"
-        " mindepth fprint fprintf fls", "", True,
+        "name iname path ipath regex type size mtime mmin atime ctime newer user group perm"
+        " maxdepth mindepth fprint fprintf fls", "", True,
     ),
     "tar": _options("f C file directory", "f=file x=extract c=create C=directory z=gzip v=verbose"),
     "curl": _options(
@@ -76,7 +79,7 @@ OPTIONS: Final[dict[str, Options]] = {
         " post-file tries timeout",
         "O=output-document P=directory-prefix q=quiet o=output-file",
     ),
-    "rsync": _options("e f rsh exclude include filter", "a=archive v=verbose r=recursive n=dry-run"),
+    "rsync": _options("e f rsh exclude include filter", "a=archive r=recursive n=dry-run"),
     "scp": _options("P i o F S c l J", "r=recursive"),
     "git": _options("C c git-dir work-tree namespace exec-path config-env", ""),
     "git push": _options(
@@ -120,8 +123,8 @@ OPTIONS: Final[dict[str, Options]] = {
     "gh": _options("R repo title body b t F body-file", "R=repo"),
     "aws": _options("profile region output endpoint-url query", ""),
     "gcloud": _options("project account configuration format zone region", "q=quiet"),
-    "npm": _options("prefix w workspace registry C", "g=global f=force w=workspace D=save-dev C=prefix"),
-    "make": _options("C f I o W directory file", "C=directory f=file B=always-make n=dry-run k=keep-going"),
+    "npm": _options("prefix w workspace registry C", "g=global f=force w=workspace C=prefix"),
+    "make": _options("C f I o W directory file", "C=directory f=file n=dry-run k=keep-going"),
     "cargo": _options("manifest-path p package target-dir config Z", "p=package q=quiet"),
     "go": _options("", "", True),
     "java": _options("cp classpath jar", "", True),
@@ -131,7 +134,7 @@ OPTIONS: Final[dict[str, Options]] = {
     "mkfs": _options("t"),
     "pytest": _options("k m c n p o", "v=verbose q=quiet x=exitfirst"),
     "systemctl": _options("H M host machine", "f=force"),
-    "patch": _options("i o p d input output strip directory", "i=input o=output p=strip d=directory"),
+    "patch": _options("i o p d input output strip directory", "i=input o=output d=directory"),
     "zip": _options("", "r=recurse-paths"),
     "unzip": _options("d", ""),
     "cc": _options("o I L l D", "o=output"),
@@ -191,7 +194,18 @@ def read_options(program: str, words: Sequence[Word]) -> Given:
 
 
 class _OptionReader:
-    __slots__ = ("at", "doubtful", "ended", "flags", "known", "leading", "operands", "options", "program", "words")
+    __slots__ = (
+        "at",
+        "doubtful",
+        "ended",
+        "flags",
+        "known",
+        "leading",
+        "operands",
+        "options",
+        "program",
+        "words",
+    )
 
     def __init__(self, program: str, words: Sequence[Word]) -> None:
         self.program = program

@@ -11,8 +11,30 @@ from tool_intent.runtime.shell.words import known
 
 # Programs that read options with getopt_long or git's parser, which take shortened names.
 _SHORTENS: Final = frozenset(
-    "rm cp mv ln install chmod chown chgrp mkdir touch truncate tee shred sed grep sort head tail tar"
-    " git rsync wget".split()
+    [
+        "rm",
+        "cp",
+        "mv",
+        "ln",
+        "install",
+        "chmod",
+        "chown",
+        "chgrp",
+        "mkdir",
+        "touch",
+        "truncate",
+        "tee",
+        "shred",
+        "sed",
+        "grep",
+        "sort",
+        "head",
+        "tail",
+        "tar",
+        "git",
+        "rsync",
+        "wget",
+    ]
 )
 # Programs that come as several, the kind after a dot: mkfs.ext4.
 _FAMILIES: Final = frozenset({"mkfs", "fsck"})

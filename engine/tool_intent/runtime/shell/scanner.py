@@ -18,9 +18,9 @@ _AFTER_WORD: Final = {"name": "in", "pattern": "pattern", "function": "command"}
 
 
 class _Pending(NamedTuple):
-    """A here-document whose body begins on the next line; `index` is its token's."""
+    """A here-document whose body begins on the next line; `token` is the place of its token."""
 
-    index: int
+    token: int
     end: str
     literal: bool
     tabs: bool
@@ -87,7 +87,10 @@ class _Reader:
         elif found := _OPERATOR.match(lexer.text, lexer.pos):
             lexer.pos = found.end()
             self._operator(found.group())
-        elif (found := _REDIRECT.match(lexer.text, lexer.pos)) and lexer.peek(2) not in ("<(", ">("):
+        elif (found := _REDIRECT.match(lexer.text, lexer.pos)) and lexer.peek(2) not in (
+            "<(",
+            ">(",
+        ):
             self._redirect(found)
         else:
             self._word()
@@ -207,15 +210,16 @@ class _Reader:
             pieces: tuple[Piece, ...] = (Piece("text", body, True),)
             if not doc.literal:
                 pieces = Lexer(body, lexer.budget, lexer.depth, lexer.scan).body()
-            token = self.tokens[doc.index]
-            self.tokens[doc.index] = token._replace(pieces=pieces, literal=doc.literal)
+            token = self.tokens[doc.token]
+            self.tokens[doc.token] = token._replace(pieces=pieces, literal=doc.literal)
         lexer.heredocs -= len(self.pending)
         self.pending.clear()
 
 
 def _body(lexer: Lexer, doc: _Pending) -> str:
     """The lines up to the closing one; in an unquoted body a trailing backslash joins lines."""
-    text, lines, joined = lexer.text, [], ""
+    text, joined = lexer.text, ""
+    lines: list[str] = []
     while lexer.pos < len(text):
         stop = text.find("\n", lexer.pos)
         stop = len(text) if stop < 0 else stop

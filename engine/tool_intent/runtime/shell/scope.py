@@ -43,7 +43,7 @@ class Scope:
         return new
 
     def child(self) -> Scope:
-        """The scope of another shell: it has the directory, and whichever variables it was given."""
+        """The scope of another shell: the same directory, and who knows which variables."""
         new = self.copy()
         new.lost = True
         return new

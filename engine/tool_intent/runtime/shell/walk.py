@@ -23,12 +23,22 @@ _MAX_DEPTH: Final = 48
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?)=")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=$|\+?=|\[)")
 _DECLARES: Final = frozenset({"export", "declare", "local", "typeset", "readonly"})
-_SETS: Final = frozenset({"read", "mapfile", "readarray", "getopts", "unset", "printf", "let", "wait"})
+_SETS: Final = frozenset(
+    {"read", "mapfile", "readarray", "getopts", "unset", "printf", "let", "wait"}
+)
 _LOSES: Final = frozenset({"eval", "source", ".", "((", "let", "trap", "popd"})
 _READS: Final = frozenset({"<", "<>"})
 _DEVICES: Final = re.compile(r"/dev/(null|stdin|stdout|stderr|tty|zero|u?random|fd/\d+)")
 _SOCKET: Final = re.compile(r"/dev/(tcp|udp)/([^/]+)/([^/]+)")
 _SETTING: Final = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--")
+
+
+class _Assignment(NamedTuple):
+    """`NAME=value`; `whole` is false where the value is added to one from before, or an element."""
+
+    name: str
+    value: list[Piece]
+    whole: bool
 
 
 class Ends(NamedTuple):
@@ -37,7 +47,7 @@ class Ends(NamedTuple):
     first: tuple[Part, ...] = ()
     last: tuple[Part, ...] = ()
 
-    def __add__(self, other: tuple[Any, ...]) -> Ends:  # type: ignore[override]
+    def __add__(self, other: tuple[Any, ...]) -> Ends:
         return Ends(self.first + other[0], self.last + other[1])
 
 
@@ -147,7 +157,7 @@ class Walker:
         self._nested(item.tokens, scope, depth)
         for token in redirects:
             self._redirect(token, scope)
-        values = []
+        values: list[_Assignment] = []
         while len(values) < len(words) and (found := _assignment(words[len(values)])):
             values.append(found)
         rest = words[len(values) :]
@@ -178,7 +188,7 @@ class Walker:
             scope.lost = True
         return words
 
-    def _assign(self, values: list[tuple[str, list[Piece], bool]], scope: Scope) -> None:
+    def _assign(self, values: list[_Assignment], scope: Scope) -> None:
         for name, pieces, whole in values:
             value = expand_value(pieces, scope.lookup).text if whole else None
             self.resolved = self.resolved and value is not None
@@ -224,7 +234,9 @@ class Walker:
         if program is None:
             self._opaque()
         # The arguments of `sudo` and `sh -c` are those of what it runs.
-        if program in ("find", "git") or not any(item.words or item.script for item in found):
+        if program in ("find", "git", "ssh") or not any(
+            item.words or item.script for item in found
+        ):
             self._note(this, scope)
         self._builtin(this, scope)
         ends = Ends()
@@ -275,7 +287,9 @@ class Walker:
         inside = scope
         if this.program in ("git", "make", "tar") and "-C" in this.words[: this.own]:
             inside = scope.copy()
-            inside.change(this.shapes[this.words.index("-C") + 1 :][0] if this.words[-1] != "-C" else None)
+            inside.change(
+                this.shapes[this.words.index("-C") + 1 :][0] if this.words[-1] != "-C" else None
+            )
         for name, word in effects(this):
             if name in ("refs", "urls"):
                 if word.text is None:
@@ -294,7 +308,9 @@ class Walker:
         elif program == "popd":
             scope.directories = None
         elif program in ("((", "let"):
-            scope.lost = scope.lost or any(not w.text or _SETTING.search(w.text) for w in this.shapes)
+            scope.lost = scope.lost or any(
+                not w.text or _SETTING.search(w.text) for w in this.shapes
+            )
         elif program in _SETS or program in _DECLARES:
             for word in this.shapes:
                 if word.text is None and not word.prefix:
@@ -306,7 +322,13 @@ class Walker:
         text = word.pattern if word.text is None else word.text
         if word.text is None:
             self.unknown |= {name, "paths"}
-        if not text or len(text) > 4096 or "\n" in text or _DEVICES.fullmatch(text) or "://" in text:
+        if (
+            not text
+            or len(text) > 4096
+            or "\n" in text
+            or _DEVICES.fullmatch(text)
+            or "://" in text
+        ):
             return
         found, complete = scope.located(text)
         if not complete:
@@ -341,8 +363,8 @@ def _split(items: Sequence[Simple | Group], joints: set[str]) -> list[list[Simpl
     return out
 
 
-def _assignment(token: Token) -> tuple[str, list[Piece], bool] | None:
-    """Name and value pieces of `NAME=value`, and whether that is all there is to the value."""
+def _assignment(token: Token) -> _Assignment | None:
+    """The assignment that `token` is, if it is one."""
     first = token.pieces[0]
     if first.kind != "text" or first.quoted:
         return None
@@ -350,7 +372,7 @@ def _assignment(token: Token) -> tuple[str, list[Piece], bool] | None:
     if not found:
         return None
     rest = [first._replace(text=first.text[found.end() :]), *token.pieces[1:]]
-    return found.group(1), rest, not found.group(2) and not found.group(3)
+    return _Assignment(found.group(1), rest, not found.group(2) and not found.group(3))
 
 
 def _assigned(group: Group) -> tuple[set[str], bool, bool]:

@@ -78,13 +78,17 @@ class _Field:
 
     def word(self) -> Word:
         written = "".join(text or "" for text, _ in self.parts)
-        bare = "".join("_" * len(text or "") if quoted else text or "" for text, quoted in self.parts)
+        bare = "".join(
+            "_" * len(text or "") if quoted else text or "" for text, quoted in self.parts
+        )
         unknown = any(text is None for text, _ in self.parts)
         glob = _glob(bare)
         if not unknown and glob < 0:
             return known(written)
         if unknown:
-            return Word(None, self._edge(self.parts), self._edge(self.parts[::-1], True), not self.many)
+            return Word(
+                None, self._edge(self.parts), self._edge(self.parts[::-1], True), not self.many
+            )
         tail = written[max(bare.rfind(c) for c in "*?]") + 1 :]
         return Word(None, written[:glob], tail, False, written)
 

@@ -214,7 +214,9 @@ def _eval(words: Sequence[Word]) -> list[Inner]:
 
 def _trap(words: Sequence[Word]) -> list[Inner]:
     operands = [word for word in words if word.text not in ("--", "-l", "-p")]
-    return [_script(operands[0], len(words))] if len(operands) > 1 and operands[0].text != "-" else []
+    return (
+        [_script(operands[0], len(words))] if len(operands) > 1 and operands[0].text != "-" else []
+    )
 
 
 def _command_builtin(words: Sequence[Word]) -> list[Inner]:
