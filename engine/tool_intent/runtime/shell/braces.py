@@ -66,17 +66,22 @@ def _expand(text: str) -> list[str]:
 
 def _alternatives(text: str, start: int) -> tuple[list[str], int] | None:
     """What the brace at `start` stands for and where it ends; None if it is plain text."""
-    depth, commas = 0, [start]
-    for at in range(start, len(text)):
+    depth, commas, dots, at = 0, [start], False, start
+    for at in range(start + 1, len(text)):
         char = text[at]
         if char == "{":
             depth += 1
-        elif char == "," and depth == 1:
-            commas.append(at)
-        elif char == "}":
+        elif char == "}" and depth:
             depth -= 1
-            if not depth:
-                break
+        elif depth:
+            continue
+        elif char == ",":
+            commas.append(at)
+        elif char == "." and text[at + 1 : at + 2] == "." and text[at + 2 : at + 3] != "}":
+            dots = True
+        elif char == "}" and (dots or len(commas) > 1):
+            # As in bash, a brace that closes nothing to expand is passed over.
+            break
     else:
         return None
     if len(commas) > 1:

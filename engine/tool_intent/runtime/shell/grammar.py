@@ -34,7 +34,7 @@ _KINDS: Final[dict[str, Kind]] = {
     "function_definition": "function",
 }
 # tree-sitter-bash nests `a | b && c` the wrong way round, so these are read as one flat list.
-_FLAT: Final = frozenset({"list", "pipeline", "negated_command", "redirected_statement"})
+_FLAT: Final = frozenset({"list", "pipeline", "redirected_statement"})
 _HEADER: Final = frozenset({"word", "variable_name", "extglob_pattern"})
 _KEYWORDS: Final = frozenset(
     [
@@ -57,7 +57,6 @@ _KEYWORDS: Final = frozenset(
         "}",
         "(",
         ")",
-        "!",
         ";;",
         ";&",
         ";;&",
@@ -130,7 +129,8 @@ def _source(tokens: tuple[Token, ...]) -> bytes:
     parts = []
     for index, token in enumerate(tokens):
         if token.kind == "operator" or token.reserved:
-            parts.append(token.text)
+            # The parser knows no `! { …; }`, and a negation changes nothing here.
+            parts.append(token.text if token.text != "!" else "")
         else:
             parts.append(f"> w{index}" if token.loose else f"w{index}")
     return (" ".join(parts) + "\n").encode() if parts else b""
@@ -153,7 +153,7 @@ def _group(node: Node, source: bytes, tokens: tuple[Token, ...], joint: str) -> 
         elif kind in _KEYWORDS:
             if kind in _CASE_ENDS and not node.type.startswith("case_"):
                 raise RefusedError(f"{kind} outside of case")
-            pending = pending if kind == "!" else ";"
+            pending = ";"
         elif kind in ("command", "file_redirect"):
             items.append(_simple(child, source, tokens, pending))
             pending = end = ";"
