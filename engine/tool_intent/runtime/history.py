@@ -178,6 +178,18 @@ class SessionHistory:
         found.sort(key=lambda e: -e[0].number)
         yield from found[:MOST_TRIED]
 
+    def more_candidates(
+        self,
+        number: int,
+        outcome: Outcome,
+        keys: tuple[Any, ...] | None,
+        oldest: int,
+        state: State,
+    ) -> int:
+        """1 where `candidates` leaves some out, else 0."""
+        _, possible = self.count(number, outcome, keys, oldest, state)
+        return int(possible > MOST_TRIED)
+
     def _shelves_of(
         self, number: int, keys: tuple[Any, ...] | None, state: State
     ) -> Iterable[tuple[_Shelf, bool]]:

@@ -12,8 +12,8 @@ from tool_intent.runtime.strip import duplicate, places
 from tool_intent.runtime.text import is_absent, normalise
 
 if TYPE_CHECKING:
+    from tool_intent.runtime.history import SessionHistory
     from tool_intent.runtime.paths import Place, Resolved
-    from tool_intent.runtime.session import SessionView
     from tool_intent.runtime.shell import Command
 
 #: Elements of a list that rules look at.
@@ -49,7 +49,7 @@ class State:
     """
 
     __slots__ = (
-        "_memo", "args", "bare", "context", "now", "place", "roles", "tool", "view",
+        "_memo", "args", "bare", "context", "history", "now", "place", "roles", "tool",
     )  # fmt: skip
 
     def __init__(
@@ -60,7 +60,7 @@ class State:
         roles: dict[str, tuple[str, ...]],
         context: dict[str, Any],
         now: float | None,
-        view: SessionView | None,
+        history: SessionHistory | None,
         place: Place,
     ) -> None:
         self.tool = tool
@@ -69,7 +69,7 @@ class State:
         self.roles = roles
         self.context = context
         self.now = now
-        self.view = view
+        self.history = history
         self.place = place
         self._memo: dict[Any, Any] = {}
 

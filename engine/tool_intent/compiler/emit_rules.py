@@ -1,0 +1,335 @@
+"""Python source for the rules of one tool.
+
+A condition is true, false or unknown. It becomes two plain expressions, `sure` (it is true) and
+`maybe` (it is not false), which turn Kleene's tables into Python's own `and`, `or` and `not`:
+sure(a and b) is sure(a) and sure(b), maybe(not a) is not sure(a), and so on. A rule fires where
+its guard may hold and what it requires is not sure, or what it forbids may hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tool_intent.compiler import conditions as c
+from tool_intent.runtime.regex import Pattern
+
+#: Functions that cannot be unknown for a text that is known.
+_TOTAL = frozenset({"words", "length", "sentences", "similarity", "jaccard"})
+
+
+@dataclass(slots=True)
+class Pool:
+    """What the source refers to by name: constants and patterns."""
+
+    constants: list[Any] = field(default_factory=list)
+    patterns: list[Pattern] = field(default_factory=list)
+
+    def constant(self, value: Any) -> str:
+        for n, known in enumerate(self.constants):
+            if known.__class__ is value.__class__ and known == value:
+                return f"C{n}"
+        self.constants.append(value)
+        return f"C{len(self.constants) - 1}"
+
+    def pattern(self, pattern: Pattern) -> str:
+        if pattern not in self.patterns:
+            self.patterns.append(pattern)
+        return f"R{self.patterns.index(pattern)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The Python names for the call, the chain of objects at the place, and variables. In the
+    rest of a `where`, `judged` is the scope of the call being judged."""
+
+    state: str = "s"
+    chain: str = "p"
+    variables: tuple[str, ...] = ()
+    judged: Scope | None = None
+
+    def binding(self, name: str) -> Scope:
+        return Scope(self.state, self.chain, (*self.variables, name), self.judged)
+
+
+class Expressions:
+    """Values and conditions as Python expressions."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def sure(self, node: c.Condition, scope: Scope) -> str:
+        """An expression that is true where the condition is."""
+        return self._both(node, scope, sure=True)
+
+    def maybe(self, node: c.Condition, scope: Scope) -> str:
+        """An expression that is true where the condition is not false."""
+        return self._both(node, scope, sure=False)
+
+    def answer(self, node: c.Condition, scope: Scope) -> str:
+        """An expression for the condition's own value: True, False or None."""
+        leaf = self._leaf(node, scope)
+        if leaf is not None:
+            return leaf
+        return (
+            f"(True if {self.sure(node, scope)} else None if {self.maybe(node, scope)} else False)"
+        )
+
+    def _both(self, node: c.Condition, scope: Scope, *, sure: bool) -> str:
+        match node:
+            case c.Every(inner):
+                return f"({' and '.join(self._both(p, scope, sure=sure) for p in inner)})"
+            case c.Some(inner):
+                return f"({' or '.join(self._both(p, scope, sure=sure) for p in inner)})"
+            case c.Negation(part):
+                return f"(not {self._both(part, scope, sure=not sure)})"
+            case c.Quantified():
+                return self._quantified(node, scope, sure=sure)
+            case c.Infix(left=left, right=Pattern() as pattern):
+                return self._search(left, pattern, scope, sure=sure)
+        leaf = self._leaf(node, scope)
+        return f"{leaf} is True" if sure else f"{leaf} is not False"
+
+    def _search(self, left: c.Value, pattern: Pattern, scope: Scope, *, sure: bool) -> str:
+        """A search behind its literals: on ASCII, a text that holds none of them holds no match."""
+        name = self._pool.pattern(pattern)
+        test = f"matches({name}, {self.value(left, scope)})"
+        return f"{test} is True" if sure else f"{test} is not False"
+
+    def _leaf(self, node: c.Condition, scope: Scope) -> str | None:
+        match node:
+            case c.Truth(inside):
+                return f"truth({self.value(inside, scope)})"
+            case c.Has(inside):
+                return self._has(inside, scope)
+            case c.Compare(operator, left, right, how):
+                sides = f"{self.value(left, scope)}, {self.value(right, scope)}"
+                return f"compare({operator!r}, {sides}{self._place(how, scope)})"
+            case c.In(left, right, how):
+                sides = f"{self.value(right, scope)}, {self.value(left, scope)}"
+                return f"contains({sides}{self._place(how, scope)})"
+            case c.Infix(function, left, right, of) if not isinstance(right, Pattern):
+                sides = f"{self.value(left, scope)}, {self.value(right, scope)}"
+                return f"infix({function!r}, {sides}, {of!r}, {scope.state})"
+            case c.Earlier(history):
+                return self._earlier(history, scope)
+        return None
+
+    @staticmethod
+    def _place(how: c.How, scope: Scope) -> str:
+        return f", {scope.state}" if how == "path" else ""
+
+    def _quantified(self, node: c.Quantified, scope: Scope, *, sure: bool) -> str:
+        """`any` is sure where an element surely fits; `all` may hold where every element may. A
+        list that may go on makes `any` possible and `all` unsure, and so does a budget."""
+        item = f"x{len(scope.variables)}"
+        inner = scope.binding(node.variable)
+        listed = self.value(node.source, scope)
+        limits = f"{node.cost}, {node.reads_arguments}, {scope.state}"
+        kind = node.kind
+        if kind == "none":
+            positive = c.Quantified(
+                "any", node.variable, node.source, node.condition, node.cost, node.reads_arguments
+            )
+            return f"(not {self._quantified(positive, scope, sure=not sure)})"
+        body = self._both(node.condition, inner, sure=sure)
+        name = f"{kind}_{'sure' if sure else 'maybe'}"
+        return f"{name}({listed}, lambda {item}: {body}, {limits})"
+
+    # Values
+
+    def value(self, node: c.Value, scope: Scope) -> str:  # noqa: PLR0912 (a case a node)
+        """An expression for a value, None where it is unknown."""
+        state, chain = scope.state, scope.chain
+        match node:
+            case c.Const(given):
+                return repr(given) if isinstance(given, bool | int) else self._pool.constant(given)
+            case c.Texts(given):
+                return self._pool.constant(given)
+            case c.Items(values):
+                inner = "".join(f"{self.value(v, scope)}, " for v in values)
+                return f"Seq(({inner}), True)"
+            case c.FieldText(name, depth):
+                return f"{state}.text({chain}, {name!r}, {depth})"
+            case c.FieldValue(name, depth):
+                return f"{state}.value({chain}, {name!r}, {depth})"
+            case c.Role(name, at):
+                return f"{state}.role({at!r}, {name!r})"
+            case c.Argument(steps):
+                return f"{state}.argument({steps!r})"
+            case c.Entry(steps):
+                return f"{state}.entry({chain}, {steps!r})"
+            case c.ToolName():
+                return f"{state}.tool"
+            case c.Context(name):
+                return f"{(scope.judged or scope).state}.told({name!r})"
+            case c.WholeCall():
+                return f"{state}.call_texts()"
+            case c.CallList(name):
+                return f"{state}.call_list({name!r})"
+            case c.CommandPart(name, at):
+                return f"{state}.attribute({name!r}, {at!r})"
+            case c.Variable(name, steps):
+                found = _variable(name, scope)
+                for step in steps:
+                    found = f"step_into({found}, {step!r})"
+                return found
+            case c.Judged(inner):
+                assert scope.judged is not None
+                return self.value(inner, scope.judged)
+            case c.Captured(number):
+                return f"captured[{number}]"
+            case c.Apply(function, arguments):
+                given = "".join(f"{self.value(a, scope)}, " for a in arguments)
+                return f"apply({function!r}, ({given}))"
+            case c.CountOf(variable, source, condition):
+                item = f"x{len(scope.variables)}"
+                body = self.answer(condition, scope.binding(variable))
+                return f"count_of({self.value(source, scope)}, lambda {item}: {body})"
+            case c.CountEarlier(history):
+                return self._look_back(history, scope, "count_earlier")
+
+    def _has(self, node: c.Value, scope: Scope) -> str:
+        state, chain = scope.state, scope.chain
+        match node:
+            case c.FieldText():
+                return f"has_text({self.value(node, scope)})"
+            case c.FieldValue(name, depth):
+                return f"{state}.has_value({chain}, {name!r}, {depth})"
+            case c.Argument(steps):
+                return f"present({state}.args, {steps!r})"
+            case c.Entry(steps):
+                return f"present({chain}[-1], {steps!r})"
+            case c.Role(name, at):
+                return f"{state}.has_role({at!r}, {name!r})"
+            case c.Variable(name, steps):
+                return f"{state}.has_member({_variable(name, scope)}, {steps!r})"
+            case c.Judged(inner):
+                assert scope.judged is not None
+                return self._has(inner, scope.judged)
+        return f"has_value({self.value(node, scope)})"
+
+    # History
+
+    def _earlier(self, history: c.History, scope: Scope) -> str:
+        return self._look_back(history, scope, "earlier")
+
+    def _look_back(self, history: c.History, scope: Scope, function: str) -> str:
+        past, since = history.past, history.since
+        window = f"{history.calls!r}, {history.seconds!r}"
+        parts = [scope.state, self._past(past, scope), window]
+        if since is not None:
+            parts.append(f"since={self._past(since, scope)}")
+        return f"{function}({', '.join(parts)})"
+
+    def _past(self, past: c.Past, scope: Scope) -> str:
+        """`(atom, outcome, the judged call's keys, the rest of the condition)`."""
+        atom = past.atom
+        keys = "".join(f"{self.value(j.judged, scope)}, " for j in atom.joins)
+        rest = "None"
+        if atom.rest is not None:
+            inside = Scope(scope.state, scope.chain, (), scope)
+            rest = f"lambda captured: {self.answer(atom.rest, inside)}"
+        return f"({atom.number}, {past.outcome!r}, ({keys}), {rest})"
+
+
+def _variable(name: str, scope: Scope) -> str:
+    """The innermost variable of a name."""
+    around: Scope | None = scope
+    while around is not None:
+        for n in range(len(around.variables) - 1, -1, -1):
+            if around.variables[n] == name:
+                return f"x{n}"
+        around = around.judged
+    return "None"
+
+
+class RuleEmitter:
+    """The source of a tool's rules: one function `rules(s)` that gives findings or None."""
+
+    def __init__(self, pool: Pool, line: Callable[[int, str], None]) -> None:
+        self._expressions = Expressions(pool)
+        self._pool = pool
+        self._line = line
+
+    def emit(self, sentences: tuple[c.Sentence, ...]) -> None:
+        """Write `rules`; sentences judged at the same places share their loop."""
+        line = self._line
+        line(0, "def rules(s):")
+        line(1, "f = None")
+        by_places: dict[tuple[tuple[str, ...], ...], list[c.Sentence]] = {}
+        for sentence in sentences:
+            by_places.setdefault(sentence.places, []).append(sentence)
+        for places, group in by_places.items():
+            if places == ((),):
+                line(1, "at, p = '', (s.args,)")
+                depth = 1
+            else:
+                line(1, f"for at, p in s.spots({self._pool.constant(places)}):")
+                depth = 2
+            for sentence in group:
+                self._sentence(sentence, depth)
+        line(1, "return f")
+
+    def _sentence(self, sentence: c.Sentence, depth: int) -> None:
+        scope = Scope()
+        if sentence.each is None:
+            self._judged(sentence, scope, depth)
+            return
+        variable, source = sentence.each
+        listed = self._expressions.value(source, scope)
+        self._line(depth, f"e = as_list({listed})")
+        self._line(depth, "for x0 in e.items:")
+        self._judged(sentence, scope.binding(variable), depth + 1)
+        self._line(depth, "if not e.complete:")
+        self._found(sentence, scope, depth + 1, "True")
+
+    def _judged(self, sentence: c.Sentence, scope: Scope, depth: int) -> None:
+        write = self._expressions
+        may_fire: list[str] = []
+        surely: list[str] = []
+        if sentence.guard is not None:
+            may_fire.append(write.maybe(sentence.guard, scope))
+            surely.append(write.sure(sentence.guard, scope))
+        if sentence.condition is not None and sentence.kind == "require":
+            may_fire.append(f"not {write.sure(sentence.condition, scope)}")
+            surely.append(f"not {write.maybe(sentence.condition, scope)}")
+        elif sentence.condition is not None:
+            may_fire.append(write.maybe(sentence.condition, scope))
+            surely.append(write.sure(sentence.condition, scope))
+        self._line(depth, f"if {' and '.join(may_fire) or 'True'}:")
+        unknown = f"not ({' and '.join(surely)})" if surely else "False"
+        self._found(sentence, scope, depth + 1, unknown)
+
+    def _found(self, sentence: c.Sentence, scope: Scope, depth: int, unknown: str) -> None:
+        origin = None if sentence.origin is None else tuple(sentence.origin)
+        facts = self._pool.constant((
+            sentence.id, sentence.effect, sentence.field, origin, sentence.who, sentence.reads,
+        ))  # fmt: skip
+        message = self._text(sentence.message, scope)
+        fix = "None" if sentence.fix is None else self._text(sentence.fix, scope)
+        self._line(depth, f"f = add(f, fired({facts}, at, {message}, {fix}, unknown={unknown}))")
+
+    def _text(self, parts: tuple[str | c.Shown, ...], scope: Scope) -> str:
+        texts = [
+            self._pool.constant(p) if isinstance(p, str) else f"shown({self._shown(p, scope)})"
+            for p in parts
+        ]
+        return texts[0] if len(texts) == 1 else f"''.join(({', '.join(texts)},))"
+
+    def _shown(self, shown: c.Shown, scope: Scope) -> str:
+        write = self._expressions
+        node = shown.witness
+        if node is None:
+            return write.value(shown.value, scope)
+        inner = scope.binding(node.variable)
+        item = f"x{len(scope.variables)}"
+        decides = (
+            f"not {write.sure(node.condition, inner)}"
+            if node.kind == "all"
+            else write.maybe(node.condition, inner)
+        )
+        listed = write.value(node.source, scope)
+        shown_value = write.value(shown.value, inner)
+        return f"witness({listed}, lambda {item}: {decides}, lambda {item}: {shown_value})"
