@@ -195,7 +195,10 @@ class Runner:
         return said
 
     def _process(self, arguments: list[str], stdin: str) -> subprocess.CompletedProcess[str]:
-        path = {"PATH": f"{COMMAND.parent}:{self.command.environment({})['PATH']}"}
+        settings = {
+            "PATH": f"{COMMAND.parent}:{self.command.environment({})['PATH']}",
+            "TMPDIR": str(self.command.home),
+        }
         return subprocess.run(
             arguments,
             input=stdin,
@@ -203,7 +206,7 @@ class Runner:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             cwd=self.folder,
-            env=self.command.environment(path),
+            env=self.command.environment(settings),
             timeout=DEADLINE,
             check=False,
         )

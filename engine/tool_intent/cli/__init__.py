@@ -28,6 +28,9 @@ def _main(arguments: list[str]) -> None:
         plain = options(arguments[1:])
         if plain is not None:
             sys.exit(decide(plain))
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal of few characters must not stop a report half-way, after a tool has run.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     from tool_intent.cli.app import app
 
     app(prog_name="tool-intent")

@@ -129,6 +129,10 @@ def _session_calls(session: str) -> Iterator[Call | LineError]:
         lines = sys.stdin.buffer.readlines() if session == "-" else _lines(session)
     except OSError as error:
         fail(f"{session} cannot be read: {error.strerror}")
+    return _read(lines)
+
+
+def _read(lines: list[bytes]) -> Iterator[Call | LineError]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
