@@ -1,4 +1,4 @@
-"""The cache changes how fast a decision comes, never what it is, and never runs what others wrote."""
+"""The cache changes how fast a decision comes, never what it is; it runs nothing others wrote."""
 
 from __future__ import annotations
 
@@ -47,7 +47,14 @@ def is_hit(done: Done) -> bool:
 def uncached(payments: Command) -> str:
     """What is decided where there is no cache."""
     done = decided(payments, {"TOOL_INTENT_CACHE": "off"})
-    assert [a["decision"] for a in done.answers] == ["allow", "deny", "deny", "deny", "ask", "allow"]
+    assert [a["decision"] for a in done.answers] == [
+        "allow",
+        "deny",
+        "deny",
+        "deny",
+        "ask",
+        "allow",
+    ]
     assert not cache_of(payments).exists(), "`off` writes nothing"
     return done.out
 

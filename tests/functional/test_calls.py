@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -61,7 +60,7 @@ def _file(case: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     """Every case in one `decide` and in one `run`: a process for each would cost a minute."""
     folder = tmp_path_factory.mktemp("calls")
     (folder / "home").mkdir()
@@ -76,7 +75,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
     options = ("--session", "-", "--workspace", workspace, "--format", "json")
     ran = command("run", *options, stdin=session)
     assert (ran.code, ran.err) == (1, "")
-    yield Judged(
+    return Judged(
         dict(zip(NAMES, decided.out.splitlines(), strict=True)),
         {answer["id"]: answer for answer in decided.answers},
         {answer["id"]: answer for answer in ran.answers},

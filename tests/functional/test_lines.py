@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import select
 import shutil
 import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import IO, Any, Final
 

@@ -158,9 +158,7 @@ def test_an_unreadable_policy_denies_and_is_never_skipped(what: str, plain: Comm
     target = folder / "policy.yaml" if what == "file" else folder
     target.chmod(0)
     try:
-        done = plain(
-            "decide", stdin=lines(reasoned("read", path="a")), restricted="no-override"
-        )
+        done = plain("decide", stdin=lines(reasoned("read", path="a")), restricted="no-override")
         given = plain(
             "decide", "--policy", ".tool-intent/policy.yaml", stdin=SESSION,
             restricted="no-override",
@@ -178,9 +176,7 @@ def test_an_unreadable_policy_denies_and_is_never_skipped(what: str, plain: Comm
 def test_an_unreadable_extended_file_denies_and_is_never_skipped(payments: Command) -> None:
     hidden = payments.cwd / ".tool-intent" / "ticket.yaml"
     hidden.chmod(0)
-    done = payments(
-        "decide", stdin=lines(reasoned("read", path="a")), restricted="no-override"
-    )
+    done = payments("decide", stdin=lines(reasoned("read", path="a")), restricted="no-override")
     assert rules(done.answers[0])[0] == ("policy/broken", "", "deny")
 
 
@@ -202,8 +198,8 @@ def test_policies_given_judge_alone(payments: Command) -> None:
 
 def test_several_policies_add_up(bare: Command) -> None:
     for name in ("ticket", "risk"):
-        write(bare.cwd / f"{name}.yaml",
-              f"version: 1\nfields: {{{name}: {{}}}}\ntools: {{bash: {{require: [{name}]}}}}\n")  # fmt: skip
+        needs = f"fields: {{{name}: {{}}}}\ntools: {{bash: {{require: [{name}]}}}}\n"
+        write(bare.cwd / f"{name}.yaml", f"version: 1\n{needs}")
     options = ("--policy", "ticket.yaml", "--policy=risk.yaml", "--policy", "std/baseline")
     (answer,) = bare.decide(call("bash", command="ls", intent="List"), options=options)
     missing = {at for _, at, _ in rules(answer)}
@@ -214,9 +210,7 @@ def test_several_policies_add_up(bare: Command) -> None:
 
 def test_one_broken_policy_of_several_judges_nothing(bare: Command) -> None:
     write(bare.cwd / "broken.yaml", "version: 1\ntool: {}\n")
-    done = bare(
-        "decide", "--policy", "std/baseline", "--policy", "broken.yaml", stdin=SESSION
-    )
+    done = bare("decide", "--policy", "std/baseline", "--policy", "broken.yaml", stdin=SESSION)
     _refused(done, "broken.yaml:2:1: error:")
 
 

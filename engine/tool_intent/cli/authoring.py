@@ -18,7 +18,7 @@ from tool_intent.runtime.wire import dump
 _STARTER = """\
 # What agents must say with their tool calls here. Reference: docs/policy.md of tool-intent.
 version: 1
-policy: {name}
+policy: "{name}"
 extends: std/baseline        # intent and rationale on write, edit (each edit), bash and read
 
 # fields:                    # a field of your own, or a tighter one

@@ -81,6 +81,8 @@ def run(
     place = _workspace(workspace)
     if format_ is Format.TEXT:
         out.print(styled(f"workspace {place}", "dim"))
+    elif workspace is None:
+        err.print(visible(f"tool-intent: workspace {place}"))
     builtin = Builtin(Workspace(str(place)))
     denied = unread = False
     for call in calls:
@@ -174,6 +176,9 @@ def _print(decision: Decision, result: Result | None) -> None:
     if decision.message is not None and result is None:
         _indented(decision.message)
     elif result is not None:
+        for finding in decision.findings:
+            said = f"      {finding.effect}: {finding.message} ({finding.rule})"
+            out.print(styled(said, STYLES[finding.effect]))
         if decision.message is not None:
             out.print(styled("      approved with --yes", "yellow"))
         _indented(result.text if result.ok else f"the tool failed: {result.text}")

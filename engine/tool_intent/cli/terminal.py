@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-out = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+def _console(*, stderr: bool) -> Console:
+    # rich's own reading of NO_COLOR leaves bold and dim in.
+    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    return Console(
+        stderr=stderr, color_system=colours, highlight=False, soft_wrap=True, markup=False,
+        emoji=False,
+    )  # fmt: skip
+
+
+out = _console(stderr=False)
+err = _console(stderr=True)
 
 STYLES = {"allow": "green", "note": "cyan", "warn": "yellow", "ask": "yellow", "deny": "red"}
 

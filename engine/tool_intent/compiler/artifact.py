@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import marshal
 import os
 import threading
@@ -30,7 +31,7 @@ from tool_intent.policy.sources import (
 )
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.judge import judge
-from tool_intent.runtime.model import Call
+from tool_intent.runtime.model import Call, Rank
 from tool_intent.runtime.program import Image, Program
 from tool_intent.runtime.session import SessionView
 
@@ -149,7 +150,7 @@ def load(
     cache, notes = _cache(environ, candidates, cwd)
     key = digest(engine_stamp(), repr(roots), repr(refused), repr(_catalogs()))
     if cache is not None and not refused:
-        known = _unchanged(cache.read(key))
+        known = _unchanged(cache, key)
         if known is not None:
             return _cached(known, roots, cache, notes)
     return _compiled(roots, refused, given, cache, key, notes, allow_empty=allow_empty)
@@ -219,6 +220,7 @@ def _compiled(
     sources = [(s.path, s.rank, s.digest) for s in policy.sources]
     folder = digest(key, policy.digest)
     cache.write(os.path.join(folder, "policy"), pickle.dumps(policy))
+    _keep_texts(cache, folder, sources)
     cache.write(key, marshal.dumps((policy.digest, folder, sources)))
     return Artifact(policy.digest, lambda: policy, cache, folder, notes)
 
@@ -227,17 +229,32 @@ def _is_theirs(policy: EffectivePolicy, asked_for: set[str]) -> bool:
     return any(d.file in asked_for for d in policy.broken)
 
 
-def _unchanged(body: bytes | None) -> tuple[str, str] | None:
+def _keep_texts(cache: Cache, folder: str, sources: Sequence[tuple[str, Rank, str]]) -> None:
+    """Keep what the sources say, to compare it with what they say later."""
+    for path, rank, was in sources:
+        with contextlib.suppress(Unreadable):
+            text = read(path, rank)
+            if fingerprint(text) == was:
+                cache.write(_text_entry(folder, was), text)
+
+
+def _unchanged(cache: Cache, key: str) -> tuple[str, str] | None:
     """The policy digest and folder of a cache entry whose sources are all as they were."""
+    body = cache.read(key)
     if body is None:
         return None
     policy_digest, folder, sources = marshal.loads(body)  # noqa: S302 (checked by the cache)
-    try:
-        if all(fingerprint(read(path, rank)) == was for path, rank, was in sources):
-            return policy_digest, folder
-    except Unreadable:
-        pass
+    with contextlib.suppress(Unreadable):
+        for path, rank, was in sources:
+            text = read(path, rank)
+            if not cache.holds(_text_entry(folder, was), text) and fingerprint(text) != was:
+                return None
+        return policy_digest, folder
     return None
+
+
+def _text_entry(folder: str, fingerprint: str) -> str:
+    return os.path.join(folder, f"text-{fingerprint}")
 
 
 def _cached(

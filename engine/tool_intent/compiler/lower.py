@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tool_intent.compiler import wording
@@ -39,9 +40,7 @@ class Lowering:
             for name, definitions in policy.fields.items()
         }
         self._requirements = [
-            i
-            for i in policy.items
-            if isinstance(i, Requirement) and i.origin.file not in broken
+            i for i in policy.items if isinstance(i, Requirement) and i.origin.file not in broken
         ]
         self._exact: dict[str, list[Requirement]] = {}
         self._wide: list[Requirement] = []
@@ -106,25 +105,25 @@ class Lowering:
 
     def _field(self, name: str, at: tuple[str, ...], uses: list[_Use]) -> Field:
         definitions = self._fields.get(name, ())
-        schemas = [d.schema for d in definitions] + [u.schema for _, u in uses]
-        allowed = _allowed_kinds(schemas)
-        fix, who = self._help(name, definitions)
+        allowed = _allowed_kinds(definitions, uses)
+        described, who = self._help(name, definitions)
         carrying = _strongest(uses)
         demanding = _strongest([(r, u) for r, u in uses if u.required])
 
-        def report(rule: str, message: str, by: _Use, fix: str | None = fix) -> Report:
+        def report(rule: str, message: str, by: _Use, fix: str | None = None) -> Report:
+            """With a `fix` of ours, or else the field's description as its author's words."""
             requirement, use = by
-            said_by = who if fix is not None else None
             return Report(
-                f"fields/{rule}", requirement.effect, f"/{escape(name)}", message, fix, use.origin,
-                said_by,
+                f"fields/{rule}", requirement.effect, f"/{escape(name)}", message,
+                fix or described, use.origin, None if fix else who,
             )  # fmt: skip
 
         assert carrying is not None
-        checks = tuple(self._checks(name, definitions, uses, fix, who))
+        checks = tuple(self._checks(name, definitions, uses, described, who))
         misspelt = report(
             "misspelt", f"this key only looks like `{name}`", carrying, f"Spell it `{name}`."
         )
+        # Whatever the entry's effect: what is the tool's argument cannot be told from a reason.
         collision = report(
             "collision",
             f"{name} is an argument of the tool itself, so it cannot carry the reason",
@@ -144,8 +143,8 @@ class Lowering:
             report(
                 "unreadable", wording.unreadable(name), carrying, "Write it shorter and plainer."
             ),
-            _replaced(misspelt, name="", who=None),
-            _replaced(collision, name=_container(at, name), who=None),
+            replace(misspelt, name=""),
+            replace(collision, name=_container(at, name), effect="deny"),
             checks,
             _advertised(allowed, definitions, [c.constraint for c in checks]),
         )
@@ -226,9 +225,10 @@ def _entry_reports(
     names = list(dict.fromkeys(u.name for r in demanding for u in r.uses if u.required))
     shown = "".join(step if step == "[]" else f".{step}" for step in at).lstrip(".")
     listed = " and ".join(f"`{n}`" for n in names)
+    each = "in each" if at[-1] == "[]" else "in it"
     no_entry = Report(
         "entries/missing", by.effect, "", f"there is nothing here that could carry {listed}",
-        f"Send `{shown}` with {listed} in each.", by.origin, None,
+        f"Send `{shown}` with {listed} {each}.", by.origin, None,
     )  # fmt: skip
     no_object = Report(
         "entries/type", by.effect, "", "this must be an object",
@@ -241,13 +241,17 @@ def _strongest(uses: list[_Use]) -> _Use | None:
     return max(uses, key=lambda u: STRENGTH[u[0].effect], default=None)
 
 
-def _allowed_kinds(schemas: Sequence[FieldSchema]) -> tuple[Kind, ...]:
-    """The kinds that every definition with a `type` allows; text where none has one."""
-    typed = [s for s in schemas if isinstance(s, Mapping) and "type" in s]
-    if not typed:
+def _allowed_kinds(
+    definitions: Sequence[FieldDefinition], uses: Sequence[_Use]
+) -> tuple[Kind, ...]:
+    """The kinds that every definition and every use allow. A definition without a `type` says
+    text; where an entry names none, and in what is built in, nothing is said of it."""
+    schemas = [d.schema for d in definitions if d.origin.rank != "shipped"]
+    schemas += [u.schema for _, u in uses if isinstance(u.schema, Mapping) and "type" in u.schema]
+    if not schemas:
         return ("string",)
     allowed = set(KINDS)
-    for schema in typed:
+    for schema in schemas:
         named = set(kinds(schema))
         allowed &= named | ({"integer"} if "number" in named else set())
     if "number" in allowed:
@@ -267,10 +271,6 @@ def _nearest_origin(origins: Mapping[str, Origin], pointer: str, whole: Origin) 
             return origins[pointer]
         pointer = pointer.rpartition("/")[0]
     return whole
-
-
-def _replaced(report: Report, *, name: str, who: str | None) -> Report:
-    return Report(report.rule, report.effect, name, report.message, report.fix, report.origin, who)
 
 
 def _container(at: tuple[str, ...], name: str) -> str:

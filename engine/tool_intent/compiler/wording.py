@@ -34,7 +34,9 @@ _COMPOUND = {
 
 def kinds_expected(name: str, kinds: tuple[Kind, ...]) -> str:
     """`rationale must be text`."""
-    return f"{name} must be {_or([_KINDS[k] for k in kinds] or ['absent'])}"
+    if not kinds:
+        return f"{name} has definitions that exclude each other, so nothing is right"
+    return f"{name} must be {_or([_KINDS[k] for k in kinds])}"
 
 
 def unreadable(name: str) -> str:
@@ -61,7 +63,7 @@ def _leaf(keyword: str, value: Any) -> str:
         case "maxLength":
             return f"must have at most {_characters(value)}"
         case "pattern":
-            return f"must match the pattern {quoted(value, 120)}"
+            return f"must match the pattern {_pattern(value)}"
         case "enum":
             return f"must be {_or([_shown(v) for v in value[:12]])}{_more(value)}"
         case "const":
@@ -72,6 +74,11 @@ def _leaf(keyword: str, value: Any) -> str:
 
 def _characters(count: int) -> str:
     return "1 character" if count == 1 else f"{count} characters"
+
+
+def _pattern(text: str) -> str:
+    """A pattern in quotes, its backslashes as they are in the policy."""
+    return quoted(text, 120).replace("\\\\", "\\")
 
 
 def _shown(value: Any) -> str:

@@ -10,7 +10,7 @@ from tool_intent.guard.wrapping import GuardedTool
 from tool_intent.ledger.recorder import NullRecorder, Recorder
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.extend import collisions, extend
-from tool_intent.runtime.judge import judge, not_judged
+from tool_intent.runtime.judge import judge, not_judged, without
 from tool_intent.runtime.model import Call, Scalar
 from tool_intent.runtime.strip import duplicate, strip
 
@@ -103,7 +103,7 @@ class Guard:
         for call in calls:
             given = call._asdict() if isinstance(call, Call) else call
             yield self.check(
-                given["tool"],
+                given.get("tool", ""),
                 given.get("args", {}),
                 id=given.get("id"),
                 session=given.get("session"),
@@ -132,8 +132,11 @@ class Guard:
         return extended
 
     def strip(self, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
-        """A copy of `args` without fields, unjudged."""
-        return strip(duplicate(dict(args)), self._program(tool).carriers)
+        """A copy of `args` without fields, unjudged. What the tool itself defines stays."""
+        program = self._program(tool)
+        own = self._schemas.get(tool)
+        taken = program.taken if own is None else set(collisions(own, program.carriers))
+        return strip(duplicate(dict(args)), without(program.carriers, taken))
 
     def call(
         self, tool: str, args: Any, execute: Callable[[dict[str, Any]], Result], **as_check: Any

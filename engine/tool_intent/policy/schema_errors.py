@@ -93,6 +93,8 @@ def _faults(document: Document, error: ValidationError) -> Iterator[_Fault]:
 def _bad_name(document: Document, error: _Failure) -> _Fault:
     name = str(error.instance)
     node = document.key([*error.path, name])
+    if error.title == "field name" and name == "at":
+        return _Fault("policy/name", node, "`at` says where a field stands", "choose another name")
     if error.title == "field name":
         return _Fault(
             "policy/name", node, f"`{name}` is no field name",
@@ -284,7 +286,7 @@ _WANTED: Final = {
     "item": ("a text", "a list holds names only"),
     "tool": ("a mapping, or a list of mappings,", "write {require: [intent]}"),
     "place": ("a text", 'such as "edits[]"'),
-    "require": ("a list of field names, or a mapping,", "write [intent] or {intent: {}}"),
+    "require": ("a field name, a list of them, or a mapping,", "write [intent] or {intent: {}}"),
     "optional": ("a field name, a list of them, or a mapping,", "write [intent] or {intent: {}}"),
     "used field": ("a field name, a text,", "a list holds names only"),
     "constraint": ("a JSON Schema (a mapping, or true or false)", "write {} for no constraint"),

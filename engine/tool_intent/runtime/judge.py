@@ -51,7 +51,7 @@ def not_an_object(args: Any) -> Finding:
     )
 
 
-def not_judged(tool: str, id: Scalar, policy: str, error: Exception) -> Decision:
+def not_judged(tool: object, id: Scalar, policy: str, error: Exception) -> Decision:
     """The denial of a call that could not be judged; `error` is what went wrong inside."""
     finding = Finding(
         "engine/rule-error",
@@ -60,7 +60,7 @@ def not_judged(tool: str, id: Scalar, policy: str, error: Exception) -> Decision
         f"tool-intent failed while judging this call ({type(error).__name__})",
         "A person must look into it: the call itself may be right.",
     )
-    return decided(id, tool, (finding,), None, _NO_CARRIERS, policy)
+    return decided(id, str(tool), (finding,), None, _NO_CARRIERS, policy)
 
 
 def _judge_with_care(program: Program, id: Scalar, args: Any, policy: str, schema: Any) -> Decision:
@@ -74,8 +74,10 @@ def _judge_with_care(program: Program, id: Scalar, args: Any, policy: str, schem
     carriers = program.carriers
     taken = program.taken if schema is None else set(collisions(schema, carriers))
     if taken:
+        mine = {pointer for c in carriers for pointer in _colliding(c, taken, copy)}
+        found = [f for f in found if f.at not in mine or f.rule == "args/ambiguous"]
         found += _collided(program, taken)
-        carriers = _without(carriers, taken)
+        carriers = without(carriers, taken)
     return decided(id, program.tool, _in_order(found, copy), copy, carriers, policy)
 
 
@@ -97,7 +99,18 @@ def _collided(program: Program, taken: Set[tuple[Steps, str]]) -> Iterable[Findi
                 yield template.at(template.name)
 
 
-def _without(carriers: tuple[Carrier, ...], taken: Set[tuple[Steps, str]]) -> tuple[Carrier, ...]:
+def _colliding(
+    carrier: Carrier, taken: Set[tuple[Steps, str]], args: dict[str, Any]
+) -> Iterable[str]:
+    """Where the tool's own arguments stand that go by a field's name: they are not judged."""
+    for name in carrier.fields:
+        if (carrier.at, name) in taken:
+            for pointer, _ in places(args, carrier.at):
+                yield f"{pointer}/{escape(name)}"
+
+
+def without(carriers: tuple[Carrier, ...], taken: Set[tuple[Steps, str]]) -> tuple[Carrier, ...]:
+    """The carriers less the fields that are the tool's own arguments."""
     return tuple(
         Carrier(c.at, tuple(f for f in c.fields if (c.at, f) not in taken)) for c in carriers
     )

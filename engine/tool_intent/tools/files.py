@@ -140,19 +140,20 @@ def _swap_in(place: Place, source: str, name: str) -> None:
     while True:
         try:
             os.link(source, name, dst_dir_fd=place.folder, follow_symlinks=True)
+            break
         except FileExistsError:
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=place.folder)
-            continue
-        try:
-            os.rename(name, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
-        except FileNotFoundError:
-            continue  # another writer of this place took the name for a leftover
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name, dir_fd=place.folder)
-            raise
-        return
+    try:
+        os.rename(name, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+    except FileNotFoundError:
+        # Another writer took the name for a leftover, and a nameless file is named only once:
+        # the named road is left.
+        raise
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name, dir_fd=place.folder)
+        raise
 
 
 def _through_named(place: Place, data: bytes, old: os.stat_result | None) -> None:

@@ -183,6 +183,18 @@ def test_output_past_the_lines_keeps_its_beginning_and_its_end(builtin: Builtin)
     assert tail == "".join(f"{n}\n" for n in range(4001, 5001))
 
 
+@pytest.mark.parametrize("shift", range(3))
+def test_output_of_one_endless_line_is_cut_between_characters(shift: int) -> None:
+    capture = Capture()
+    capture.feed(("x" * shift + "€" * 40_000).encode())
+    capture.feed(b"y" * shift)
+    text = capture.text()
+    assert "left out" in text
+    assert "\ufffd" not in text
+    assert text.startswith("x" * shift + "€")
+    assert text.endswith("€" + "y" * shift)
+
+
 def test_any_amount_of_output_is_read_in_bounded_memory(
     child: Callable[..., Any], root: Path
 ) -> None:

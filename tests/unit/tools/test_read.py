@@ -53,6 +53,13 @@ def test_offset_and_limit_choose_lines_and_may_be_whole_floats(
         assert builtin.run("read", {"path": "f", **args}) == (text, True)
 
 
+@pytest.mark.parametrize("offset", [1, 2, 13_000, 65_536, 99_998, 100_000])
+def test_any_line_of_a_long_file_is_found(builtin: Builtin, root: Path, offset: int) -> None:
+    (root / "f").write_text("".join(f"{n}\n" for n in range(1, 100_001)))
+    text = builtin.run("read", {"path": "f", "offset": offset, "limit": 1}).text
+    assert text.startswith(f"{offset}\n")
+
+
 @pytest.mark.parametrize(
     ("text", "lines"), [("", "0 lines"), ("a\n", "1 line"), ("a\nb", "2 lines")]
 )

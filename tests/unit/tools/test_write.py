@@ -122,7 +122,7 @@ def test_the_text_is_on_disk_before_its_name_and_the_name_before_the_answer(
     assert order == ["write", "fsync", "rename", "fsync"]
 
 
-def test_a_second_name_taken_for_a_leftover_by_another_writer_is_made_again(
+def test_a_name_taken_for_a_leftover_by_another_writer_is_made_up_for(
     builtin: Builtin, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "f").write_text("old")
