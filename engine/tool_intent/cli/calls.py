@@ -177,8 +177,8 @@ def _print(decision: Decision, result: Result | None) -> None:
         _indented(decision.message)
     elif result is not None:
         for finding in decision.findings:
-            said = f"      {finding.effect}: {finding.message} ({finding.rule})"
-            out.print(styled(said, STYLES[finding.effect]))
+            line = f"      {finding.effect}: {finding.message} ({finding.rule})"
+            out.print(styled(line, STYLES[finding.effect]))
         if decision.message is not None:
             out.print(styled("      approved with --yes", "yellow"))
         _indented(result.text if result.ok else f"the tool failed: {result.text}")

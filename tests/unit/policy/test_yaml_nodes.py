@@ -20,7 +20,8 @@ def read(text: str | bytes, **options):
 @pytest.mark.parametrize(
     "text",
     ["off", "no", "yes", "on", "No", "TRUE", "True", "Null", "NULL", "0755", "0x1f", "0o7", "22:22",
-     "2026-11-30", "1_000", ".5", "5.", "+1", "1.10", "2.00", "-0.50", "1.50e3", ".inf", ".NaN", "1e",
+     "2026-11-30", "1_000", ".5", "5.", "+1", "1.10",
+     "2.00", "-0.50", "1.50e3", ".inf", ".NaN", "1e",
      "0b1", "=", "-x", "1.2.3"],
 )  # fmt: skip
 def test_what_is_no_json_value_stays_text(text):
