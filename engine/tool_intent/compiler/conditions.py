@@ -246,7 +246,8 @@ class Join:
 class Atom:
     """Earlier calls that a history or a `since` is about, as far as the earlier call decides it:
     what every call of the session is looked at for when it is judged. `where` is the whole
-    condition; `filter`, `joins` and `rest` are its parts, `rest` over `captures`."""
+    condition; `filter`, `joins` and `rest` are its parts, `rest` over `captures`. `fields` are those
+    of the earlier call that it reads."""
 
     number: int
     targets: tuple[str, ...]
@@ -255,6 +256,7 @@ class Atom:
     joins: tuple[Join, ...]
     captures: tuple[Value, ...]
     rest: Condition | None
+    fields: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

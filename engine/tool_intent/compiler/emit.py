@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tool_intent.compiler.constraints import specialised
+from tool_intent.compiler.emit_rules import Expressions, Pool, RuleEmitter, Scope
 from tool_intent.compiler.ir import (
     AllOf,
     Always,
@@ -66,7 +67,7 @@ class _Emitter:
         self._lines: list[str] = []
         self._reports: dict[Report, int] = {}
         self._patterns: dict[str, int] = {}
-        self._constants: list[Any] = []
+        self._pool = Pool()
         self._findings: dict[str, int] = {}
         self._variables = 0
 
@@ -76,14 +77,30 @@ class _Emitter:
         for report in self._tool.always:
             self._found(1, report, _ROOT)
         for place in self._tool.places:
-            self._walk(place, place.at, "a", _ROOT, 1, is_element=False)
+            self._walk(place, place.at, "a", _ROOT, 1, is_element=False, chain="a, ")
         self._line(1, "return f")
+        if self._asks:
+            self._rules()
         bound = [f"F{n} = {made}" for made, n in self._findings.items()]
         return "\n".join([*bound, *self._lines]) + "\n"
 
+    @property
+    def _asks(self) -> bool:
+        return bool(self._tool.conditional or self._tool.sentences)
+
+    def _rules(self) -> None:
+        """`rules(s)`: the conditional places and the sentences, over the whole state of a call."""
+        self._line(0, "def rules(s):")
+        self._line(1, "f = None")
+        self._line(1, "a = s.args")
+        for place in self._tool.conditional:
+            self._walk(place, place.at, "a", _ROOT, 1, is_element=False, chain="a, ")
+        RuleEmitter(self._pool, self._line).emit(self._tool.sentences)
+        self._line(1, "return f")
+
     def image(self) -> Image:
         code = compile(self.source(), f"<tool-intent {self._tool.name!r}>", "exec")
-        places = self._tool.places
+        places = self._tool.carried
         misspelt = tuple(tuple(self._template(f.misspelt) for f in p.fields) for p in places)
         collision = tuple(tuple(self._template(f.collision) for f in p.fields) for p in places)
         return Image(
@@ -91,7 +108,8 @@ class _Emitter:
             code,
             tuple(_flat(report) for report in self._reports),
             tuple(self._patterns),
-            tuple(self._constants),
+            tuple(self._pool.constants),
+            tuple(tuple(p) for p in self._pool.patterns),
             tuple((p.at, tuple(f.name for f in p.fields)) for p in places),
             misspelt,
             collision,
@@ -101,6 +119,8 @@ class _Emitter:
             ),
             self._tool.known,
             self._tool.taken,
+            self._asks,
+            dict(self._tool.roles),
         )
 
     def _line(self, depth: int, text: str) -> None:
@@ -129,35 +149,55 @@ class _Emitter:
         depth: int,
         *,
         is_element: bool,
+        chain: str,
     ) -> None:
-        """Source that goes from `value`, at `at`, along the remaining steps of the place."""
+        """Source that goes from `value`, at `at`, along the remaining steps of the place. `chain`
+        lists the objects on the way."""
         if steps[:1] == ("[]",):
             index, element = self._fresh(), self._fresh()
             self._line(depth, f"if {value}.__class__ is list and {value}:")
             self._line(depth + 1, f"for {index}, {element} in enumerate({value}):")
-            self._walk(place, steps[1:], element, at.element(index), depth + 2, is_element=True)
-            self._otherwise(place.no_entry, at, depth)
+            self._walk(
+                place, steps[1:], element, at.element(index), depth + 2, is_element=True, chain=chain
+            )
+            self._otherwise(place, place.no_entry, at, depth, chain)
             return
         inside = depth
         if value != "a":
             self._line(depth, f"if {value}.__class__ is dict:")
             inside += 1
+        outside = chain
+        if value != "a":
+            chain += f"{value}, "
         if steps:
             member = self._fresh()
             self._line(inside, f"{member} = {value}.get({steps[0]!r})")
             self._walk(
-                place, steps[1:], member, at.below(f"/{escape(steps[0])}"), inside, is_element=False
-            )
+                place, steps[1:], member, at.below(f"/{escape(steps[0])}"), inside,
+                is_element=False, chain=chain,
+            )  # fmt: skip
         else:
+            inside = self._asked(place, inside, chain)
             for field in place.fields:
                 self._field(field, value, at, inside)
         if value != "a":
-            self._otherwise(place.no_object if is_element else place.no_entry, at, depth)
+            report = place.no_object if is_element else place.no_entry
+            self._otherwise(place, report, at, depth, outside)
 
-    def _otherwise(self, report: Report | None, at: _Pointer, depth: int) -> None:
+    def _otherwise(
+        self, place: Place, report: Report | None, at: _Pointer, depth: int, chain: str
+    ) -> None:
         if report is not None:
             self._line(depth, "else:")
-            self._found(depth + 1, report, at)
+            self._found(self._asked(place, depth + 1, chain), report, at)
+
+    def _asked(self, place: Place, depth: int, chain: str) -> int:
+        """Source that asks a place's `when`; the depth of what it decides."""
+        if place.when is None:
+            return depth
+        self._line(depth, f"p = ({chain})")
+        self._line(depth, f"if {Expressions(self._pool).maybe(place.when, Scope())}:")
+        return depth + 1
 
     def _field(self, field: Field, container: str, at: _Pointer, depth: int) -> None:
         value = self._fresh()
@@ -267,12 +307,9 @@ class _Emitter:
             return f"P{number}({value})"
         if keyword == "type":
             return f"is_integer({value})"
-        constant = self._constant(frozenset(expected) if keyword == "enum" else expected)
+        constant = self._pool.constant(frozenset(expected) if keyword == "enum" else expected)
         return f"({_LEAVES[keyword].format(value=value, constant=constant)})"
 
-    def _constant(self, value: Any) -> str:
-        self._constants.append(value)
-        return f"C{len(self._constants) - 1}"
 
 
 _KIND_TESTS: dict[Kind, str] = {

@@ -231,7 +231,7 @@ class Expressions:
         if atom.rest is not None:
             inside = Scope(scope.state, scope.chain, (), scope)
             rest = f"lambda captured: {self.answer(atom.rest, inside)}"
-        return f"({atom.number}, {past.outcome!r}, ({keys}), {rest})"
+        return f"Past({atom.number}, {past.outcome!r}, ({keys}), {rest})"
 
 
 def _variable(name: str, scope: Scope) -> str:
@@ -246,7 +246,7 @@ def _variable(name: str, scope: Scope) -> str:
 
 
 class RuleEmitter:
-    """The source of a tool's rules: one function `rules(s)` that gives findings or None."""
+    """The source of a tool's sentences."""
 
     def __init__(self, pool: Pool, line: Callable[[int, str], None]) -> None:
         self._expressions = Expressions(pool)
@@ -254,10 +254,8 @@ class RuleEmitter:
         self._line = line
 
     def emit(self, sentences: tuple[c.Sentence, ...]) -> None:
-        """Write `rules`; sentences judged at the same places share their loop."""
+        """Source over `s` that adds to `f`; sentences judged at the same places share a loop."""
         line = self._line
-        line(0, "def rules(s):")
-        line(1, "f = None")
         by_places: dict[tuple[tuple[str, ...], ...], list[c.Sentence]] = {}
         for sentence in sentences:
             by_places.setdefault(sentence.places, []).append(sentence)
@@ -270,7 +268,6 @@ class RuleEmitter:
                 depth = 2
             for sentence in group:
                 self._sentence(sentence, depth)
-        line(1, "return f")
 
     def _sentence(self, sentence: c.Sentence, depth: int) -> None:
         scope = Scope()
@@ -333,3 +330,21 @@ class RuleEmitter:
         listed = write.value(node.source, scope)
         shown_value = write.value(shown.value, inner)
         return f"witness({listed}, lambda {item}: {decides}, lambda {item}: {shown_value})"
+
+
+def atoms_source(atoms: tuple[c.Atom, ...], pool: Pool) -> str:
+    """The source of what is asked of every call for later ones: for the n-th atom `filter<n>`,
+    `keys<n>` and `captures<n>`, over a state `s` and the objects `p` at a place."""
+    write = Expressions(pool)
+    scope = Scope()
+    lines = []
+    for atom in atoms:
+        filtered = "True" if atom.filter is None else write.answer(atom.filter, scope)
+        keys = "".join(f"{write.value(j.earlier, scope)}, " for j in atom.joins)
+        captures = "".join(f"{write.value(v, scope)}, " for v in atom.captures)
+        lines += [
+            f"def filter{atom.number}(s, p): return {filtered}",
+            f"def keys{atom.number}(s, p): return ({keys})",
+            f"def captures{atom.number}(s, p): return ({captures})",
+        ]
+    return "\n".join(lines) + "\n"

@@ -5,9 +5,11 @@ Both evaluators, the compiled one and the walker, read this and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from tool_intent.compiler.conditions import Condition, Sentence
 from tool_intent.runtime.model import Effect, Origin
 
 #: The kinds of scalar a field can have; `number` takes integers too.
@@ -100,21 +102,30 @@ class Field:
 class Place:
     """One kind of place: `at` as in `policy.model.Requirement`. `no_entry` is reported at the
     first container that yields none, `no_object` at an element that is no object; both are None
-    where nothing is required there."""
+    where nothing is required there. With `when`, it counts where that may hold."""
 
     at: tuple[str, ...]
     fields: tuple[Field, ...]
     no_entry: Report | None
     no_object: Report | None
+    when: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Everything that calls of one tool must satisfy. `always` is reported of each call."""
+    """Everything that calls of one tool must satisfy. `always` is reported of each call.
+
+    `places` are judged by themselves, `conditional` ones and `sentences` with all that is known of
+    the call; `carried` are all the places together, for stripping and advertising.
+    """
 
     name: str
     listed: bool
     always: tuple[Report, ...]
     places: tuple[Place, ...]
+    conditional: tuple[Place, ...]
+    sentences: tuple[Sentence, ...]
+    carried: tuple[Place, ...]
+    roles: Mapping[str, tuple[str, ...]]
     known: frozenset[str]
     taken: tuple[tuple[tuple[str, ...], str], ...]

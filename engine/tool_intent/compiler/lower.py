@@ -8,14 +8,18 @@ from typing import Any
 
 from tool_intent.compiler import wording
 from tool_intent.compiler.constraints import KINDS, kinds, parts
+from tool_intent.compiler.conditions import Atom, Condition, Sentence
 from tool_intent.compiler.ir import Check, Constraint, Field, Kind, Place, Report, Test, Tool
-from tool_intent.compiler.matching import Matcher
+from tool_intent.runtime.matching import Matcher
+from tool_intent.compiler.lower_rules import sentence, when
 from tool_intent.policy.model import (
+    CatalogTool,
     EffectivePolicy,
     FieldDefinition,
     FieldSchema,
     FieldUse,
     Requirement,
+    Rule,
 )
 from tool_intent.policy.sources import shipped
 from tool_intent.runtime.arguments import PROTOTYPE_KEYS
@@ -42,6 +46,11 @@ class Lowering:
         self._requirements = [
             i for i in policy.items if isinstance(i, Requirement) and i.origin.file not in broken
         ]
+        self._rules = [
+            i for i in policy.items if isinstance(i, Rule) and i.origin.file not in broken
+        ]
+        self._textual = {name: _is_text(found) for name, found in self._fields.items()}
+        self._atoms: dict[Any, Atom] = {}
         self._exact: dict[str, list[Requirement]] = {}
         self._wide: list[Requirement] = []
         for requirement in self._requirements:
@@ -53,24 +62,93 @@ class Lowering:
         self._ours = {s.shown for s in policy.sources if s.path.startswith(folder)}
         self._always = tuple(_broken(policy))
 
-    def names(self, tool: str) -> bool:
-        """Whether the policy or a catalog knows `tool` by its very name."""
-        return tool in self._exact or tool in self._policy.catalog
-
     def tool(self, name: str) -> Tool:
         """What calls of the tool `name` must satisfy."""
         matching = [r for r in self._candidates(name) if self._matcher.means(r.key, name)]
-        applying = [
-            r for r in matching if not any(self._matcher.means(e, name) for e in r.excepted)
-        ]
-        places = tuple(self._places(applying))
-        always = self._always if matching else self._always + tuple(self._unlisted())
-        carriers = tuple(Carrier(p.at, tuple(f.name for f in p.fields)) for p in places)
-        schemas = [t.schema for t in self._policy.catalog.get(name, ()) if t.schema is not None]
-        taken = {c for s in schemas for c in collisions(s, carriers)}
+        applying = [r for r in matching if not self._means_any(r.excepted, name)]
+        places = tuple(self._places([r for r in applying if r.when is None]))
+        carried = tuple(self._carried(applying, places))
+        carriers = tuple(Carrier(p.at, tuple(f.name for f in p.fields)) for p in carried)
+        known = self._policy.catalog.get(name, ())
+        schemas = [t.schema for t in known if t.schema is not None]
+        roles = _roles(known)
         return Tool(
-            name, bool(matching), always, places, _known(schemas, places), tuple(sorted(taken))
+            name,
+            bool(matching),
+            self._always if matching else self._always + tuple(self._unlisted()),
+            places,
+            tuple(self._conditional(applying, carriers, roles)),
+            tuple(self._sentences(name, carriers, roles)),
+            carried,
+            roles,
+            _known(schemas, carried),
+            tuple(sorted({c for s in schemas for c in collisions(s, carriers)})),
         )
+
+    def atoms(self) -> tuple[Atom, ...]:
+        """What the policy's rules and conditions look for in history, by number."""
+        # Lowered for a tool of no catalog, every rule says what it looks for.
+        for rule in self._rules:
+            self._sentence(rule, (), {})
+        for requirement in self._requirements:
+            if requirement.when is not None:
+                self._when(requirement, (), {})
+        return tuple(sorted(self._atoms.values(), key=lambda atom: atom.number))
+
+    def _means_any(self, keys: Iterable[str], name: str) -> bool:
+        return any(self._matcher.means(key, name) for key in keys)
+
+    def _sentences(
+        self, name: str, carriers: tuple[Carrier, ...], roles: Mapping[str, tuple[str, ...]]
+    ) -> Iterable[Sentence]:
+        for rule in self._rules:
+            if self._means_any(rule.targets, name) and not self._means_any(rule.excepted, name):
+                yield self._sentence(rule, carriers, roles)
+
+    def _sentence(
+        self, rule: Rule, carriers: tuple[Carrier, ...], roles: Mapping[str, tuple[str, ...]]
+    ) -> Sentence:
+        below_user = SENIORITY[rule.origin.rank] > SENIORITY["user"]
+        theirs = below_user and rule.origin.file not in self._ours
+        return sentence(
+            rule, self._textual, carriers, roles, self._atoms, rule.policy if theirs else None
+        )
+
+    def _conditional(
+        self,
+        requirements: Sequence[Requirement],
+        carriers: tuple[Carrier, ...],
+        roles: Mapping[str, tuple[str, ...]],
+    ) -> Iterable[Place]:
+        for requirement in requirements:
+            if requirement.when is not None:
+                asked = self._when(requirement, carriers, roles)
+                yield from (replace(p, when=asked) for p in self._places([requirement]))
+
+    def _when(
+        self,
+        requirement: Requirement,
+        carriers: tuple[Carrier, ...],
+        roles: Mapping[str, tuple[str, ...]],
+    ) -> Condition:
+        assert requirement.when is not None
+        return when(
+            requirement.when, self._textual, carriers, requirement.at, roles, self._atoms,
+            requirement.origin.file,
+        )  # fmt: skip
+
+    def _carried(
+        self, requirements: Sequence[Requirement], places: Sequence[Place]
+    ) -> Iterable[Place]:
+        """Every place with all its fields; those that only a condition asks for are optional."""
+        whole = {p.at: p for p in self._places(requirements)}
+        needed = {(p.at, f.name) for p in places for f in p.fields if f.missing is not None}
+        for at, place in whole.items():
+            fields = (
+                f if (at, f.name) in needed else replace(f, missing=None, blank=None)
+                for f in place.fields
+            )
+            yield replace(place, fields=tuple(fields))
 
     def _candidates(self, name: str) -> Iterable[Requirement]:
         exact = [r for key in _spellings(name) for r in self._exact.get(key, ())]
@@ -187,6 +265,23 @@ class Lowering:
                 if key not in found or STRENGTH[found[key].report.effect] < STRENGTH[effect]:
                     found[key] = Check(part.constraint, report)
         return found.values()
+
+
+def _is_text(definitions: Sequence[FieldDefinition]) -> bool:
+    return _allowed_kinds(definitions, ()) == ("string",)
+
+
+def _roles(tools: Sequence[CatalogTool]) -> dict[str, tuple[str, ...]]:
+    """The argument path of each role; what catalogs map differently is known to none."""
+    found: dict[str, set[str]] = {}
+    for tool in tools:
+        for role, path in tool.roles.items():
+            found.setdefault(role, set()).add(path)
+    return {
+        role: tuple(next(iter(paths)).replace("[]", ".[]").split("."))
+        for role, paths in found.items()
+        if len(paths) == 1
+    }
 
 
 def _spellings(name: str) -> list[str]:

@@ -10,6 +10,7 @@ from tool_intent.compiler.lower_values import Names, condition, value
 from tool_intent.policy.model import Rule, Scopes
 from tool_intent.rules import tree as t
 from tool_intent.rules.printer import print_condition
+from tool_intent.runtime.strip import Carrier, innermost
 
 #: What a message calls an input that cannot be told.
 _INPUTS = {
@@ -26,9 +27,9 @@ _INPUTS = {
 def sentence(
     rule: Rule,
     fields: Mapping[str, bool],
-    carriers: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
+    carriers: Sequence[Carrier],
     roles: Mapping[str, tuple[str, ...]],
-    atoms: dict[Any, int],
+    atoms: dict[Any, c.Atom],
     who: str | None,
 ) -> c.Sentence:
     """A rule for one tool.
@@ -38,9 +39,9 @@ def sentence(
     """
     tree = rule.tree
     named = _fields_named(tree, rule, fields)
-    places = _innermost(carriers, named)
+    places = innermost(carriers, named)
     depths = _depths(carriers, places, named)
-    names = Names(rule.scopes, fields, depths, roles, atoms)
+    names = Names(rule.scopes, fields, depths, roles, atoms, rule.origin.file)
     each = None
     if tree.each is not None:
         each = (tree.each.variable, value(tree.each.source, names))
@@ -81,15 +82,16 @@ def sentence(
 def when(
     node: t.Condition,
     fields: Mapping[str, bool],
-    carriers: Sequence[tuple[tuple[str, ...], tuple[str, ...]]],
+    carriers: Sequence[Carrier],
     at: tuple[str, ...],
     roles: Mapping[str, tuple[str, ...]],
-    atoms: dict[Any, int],
+    atoms: dict[Any, c.Atom],
+    file: str,
 ) -> c.Condition:
     """The `when:` of an entry, asked at each of the entry's places."""
     named = {name for part in t.walk(node) for name in _bare_names(part) if name in fields}
     depths = _depths(carriers, (at,), named)
-    return condition(node, Names(Scopes(), fields, depths, roles, atoms))
+    return condition(node, Names(Scopes(), fields, depths, roles, atoms, file))
 
 
 def _guard(tree: t.Rule, names: Names) -> c.Condition | None:
@@ -142,18 +144,8 @@ def _judged_names(node: t.Condition) -> list[str]:
     return []
 
 
-_Carriers = Sequence[tuple[tuple[str, ...], tuple[str, ...]]]
-
-
-def _innermost(carriers: _Carriers, named: Mapping[str, None]) -> tuple[tuple[str, ...], ...]:
-    """The kinds of place that carry one of the fields and hold no other such place."""
-    kinds = {at for at, carried in carriers if any(f in named for f in carried)}
-    inner = [k for k in kinds if not any(o != k and o[: len(k)] == k for o in kinds)]
-    return tuple(sorted(inner)) or ((),)
-
-
 def _depths(
-    carriers: _Carriers, places: Sequence[tuple[str, ...]], named: Mapping[str, None] | set[str]
+    carriers: Sequence[Carrier], places: Sequence[tuple[str, ...]], named: Mapping[str, None] | set[str]
 ) -> dict[str, int]:
     """For each field, how many objects below the call the nearest place that carries it is.
 
@@ -170,7 +162,7 @@ def _depths(
     return depths
 
 
-def _depth(carriers: _Carriers, place: tuple[str, ...], name: str) -> int | None:
+def _depth(carriers: Sequence[Carrier], place: tuple[str, ...], name: str) -> int | None:
     around = [at for at, carried in carriers if name in carried and place[: len(at)] == at]
     if not around:
         return None

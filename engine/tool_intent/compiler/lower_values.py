@@ -28,14 +28,16 @@ class Names:
     """What names mean at one place of one tool.
 
     `fields` maps every field to whether it is text, `depths` those that are carried around the
-    place to their depth. `roles` maps roles to argument paths.
+    place to their depth. `roles` maps roles to argument paths. `atoms` holds what the rules of the
+    policy look for in history, by `file`, and grows.
     """
 
     scopes: Scopes
     fields: Mapping[str, bool]
     depths: Mapping[str, int]
     roles: Mapping[str, tuple[str, ...]]
-    atoms: dict[Any, int]
+    atoms: dict[Any, c.Atom]
+    file: str
     variables: Mapping[str, c.Sort] = field(default_factory=dict)
     judged: Names | None = None
 
@@ -250,8 +252,11 @@ def _past(node: t.History | t.Since, names: Names) -> c.Past:
             names, variables={}, depths=_Nearest(), roles=_OwnRoles(), judged=names.judged or names
         )
         where = condition(node.where, inside)
-    number = names.atoms.setdefault((targets, node.where), len(names.atoms))
-    return c.Past(_atom(number, targets, where), node.outcome or "tried")
+    key = (names.file, targets, node.where)
+    if key not in names.atoms:
+        names.atoms[key] = _atom(len(names.atoms), targets, where)
+    # What is asked of earlier calls is the same for every tool; what is compared with is not.
+    return c.Past(_atom(names.atoms[key].number, targets, where), node.outcome or "tried")
 
 
 def _atom(number: int, targets: tuple[str, ...], where: c.Condition | None) -> c.Atom:
@@ -273,8 +278,16 @@ def _atom(number: int, targets: tuple[str, ...], where: c.Condition | None) -> c
     replaced = tuple(_capturing(r, captures) for r in rest)
     return c.Atom(
         number, targets, where, _together(alone), tuple(joins), tuple(captures),
-        _together(list(replaced)),
+        _together(list(replaced)), tuple(sorted(_own_fields(where))),
     )  # fmt: skip
+
+
+def _own_fields(node: Any) -> set[str]:
+    """The fields of the earlier call that a condition reads."""
+    if node is None or isinstance(node, c.Judged):
+        return set()
+    found = {node.name} if isinstance(node, c.FieldText | c.FieldValue) else set()
+    return found.union(*(_own_fields(child) for child in c.children(node)))
 
 
 def _together(conjuncts: list[c.Condition]) -> c.Condition | None:

@@ -254,7 +254,7 @@ def _meant(past: c.Past, record: Record, frame: Frame) -> bool | None:
             atom.where,
             Frame(record.state, spot, frame.meant, None, {}, frame),
         )
-        for spot in record.spots
+        for spot in record.state.spots_of(atom.fields)
     )
 
 

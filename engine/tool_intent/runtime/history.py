@@ -6,28 +6,32 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from tool_intent.runtime.session import LONGEST_WINDOW, Outcome
-from tool_intent.runtime.state import Seq, Spot, State
+from tool_intent.runtime.session import LONGEST_WINDOW, Earlier, Outcome, Past
+from tool_intent.runtime.state import Seq, State
 
 #: Calls that a condition which no index serves is tried on, newest first.
 MOST_TRIED = 256
+
+
+Chain: TypeAlias = tuple[dict[str, Any], ...]
 
 
 class AtomCode(NamedTuple):
     """What is asked of every call when it is judged, so that later ones can look back at it.
 
     `meant` says whether a tool is meant; `filter` answers true, false or None; `keys` and
-    `captures` give values; `by_place` says which keys are compared as places in the file system.
+    `captures` give values; `by_place` says which keys are compared as places in the file system;
+    `fields` are those it reads, so it is asked at the places that carry one.
     """
 
     meant: Callable[[str], bool]
-    filter: Callable[[State, Spot], bool | None]
-    keys: Callable[[State, Spot], tuple[Any, ...]]
+    filter: Callable[[State, Chain], bool | None]
+    keys: Callable[[State, Chain], tuple[Any, ...]]
     by_place: tuple[bool, ...]
-    captures: Callable[[State, Spot], tuple[Any, ...]]
-    kinds: tuple[tuple[str, ...], ...]
+    captures: Callable[[State, Chain], tuple[Any, ...]]
+    fields: tuple[str, ...]
 
 
 class Entry(NamedTuple):
@@ -62,7 +66,6 @@ class Record(NamedTuple):
 
     number: int
     state: State
-    spots: Sequence[Spot]
 
 
 class SessionHistory:
@@ -76,6 +79,7 @@ class SessionHistory:
         self._indices = [_Index() for _ in atoms]
         self._next = 0
         self._times: list[float | None] = []
+        self._tools: list[str] = []
         self._first = 0
         self._outcomes: dict[int, Outcome] = {}
         self._shelves: dict[int, list[_Shelf]] = {}
@@ -88,12 +92,12 @@ class SessionHistory:
         number = self._next
         self._next += 1
         self._note_time(number, state.now)
+        self._tools.append(state.tool)
         for atom, index in zip(self._atoms, self._indices, strict=True):
             if atom.meant(state.tool):
                 self._file(number, state, atom, index)
         if self._keep:
-            kinds = {kind for atom in self._atoms for kind in atom.kinds}
-            self.records.append(Record(number, state, state.spots(tuple(sorted(kinds)))))
+            self.records.append(Record(number, state))
         self._forget()
         return number
 
@@ -110,7 +114,86 @@ class SessionHistory:
         """What is known to have come of a call: `tried` where nothing is."""
         return self._outcomes.get(number, "tried")
 
+    # The view
+
+    def earlier(
+        self,
+        state: State,
+        past: Past,
+        calls: int | None,
+        seconds: float | None,
+        since: Past | None,
+    ) -> bool | None:
+        sure, possible = self._found(state, past, calls, seconds, since)
+        return True if sure else None if possible else False
+
+    def count(
+        self,
+        state: State,
+        past: Past,
+        calls: int | None,
+        seconds: float | None,
+        since: Past | None,
+    ) -> int | None:
+        sure, possible = self._found(state, past, calls, seconds, since)
+        return sure if sure == possible else None
+
+    def recent(self, calls: int) -> Iterator[Earlier]:
+        for number in range(self._next - 1, max(self._first, self._next - calls) - 1, -1):
+            at = self._times[number - self._first]
+            yield Earlier(number, self._tools[number - self._first], at, self.outcome_of(number))
+
+    def seen(self, token: str) -> bool | None:  # noqa: ARG002 (no surface feeds results in yet)
+        return None
+
     # Looking back
+
+    def _found(
+        self,
+        state: State,
+        past: Past,
+        calls: int | None,
+        seconds: float | None,
+        since: Past | None,
+    ) -> tuple[int, int]:
+        """How many calls are surely meant, and how many possibly."""
+        oldest, is_sure = self.bound(calls, seconds, state.now)
+        after_sure, after_possible = (-1, -1) if since is None else self._last(state, since)
+        first = max(oldest, after_sure + 1)
+        first_sure = max(oldest, after_possible + 1)
+        if past.rest is None:
+            sure = self._count(past, first_sure, state)[0] if is_sure else 0
+            return sure, self._count(past, first, state)[1]
+        sure_calls: set[int] = set()
+        possible_calls: set[int] = set()
+        for entry, certain in self._candidates(past, first, state):
+            answer = past.rest(entry.captured)
+            if answer is False:
+                continue
+            possible_calls.add(entry.number)
+            if answer and certain and is_sure and entry.number >= first_sure:
+                sure_calls.add(entry.number)
+        more = self._count(past, first, state)[1] > MOST_TRIED
+        return len(sure_calls), len(possible_calls) + more
+
+    def _last(self, state: State, since: Past) -> tuple[int, int]:
+        """The newest call that is surely meant, and the newest that may be; -1 for none."""
+        sure = possible = -1
+        if since.rest is not None:
+            for entry, certain in self._candidates(since, 0, state):
+                answer = since.rest(entry.captured)
+                if answer is not False:
+                    possible = max(possible, entry.number)
+                if answer and certain:
+                    sure = max(sure, entry.number)
+            return sure, possible
+        for shelf, is_sure in self._shelves_of(since, state):
+            numbers = shelf.by_outcome[since.outcome]
+            newest = numbers[-1] if numbers else -1
+            possible = max(possible, newest)
+            if is_sure:
+                sure = max(sure, newest)
+        return sure, possible
 
     def bound(
         self, calls: int | None, seconds: float | None, now: float | None
@@ -125,76 +208,43 @@ class SessionHistory:
         sure = self._clock_back_at < oldest and (not times or times[-1] <= now)
         return (oldest, True) if sure else (self._first, False)
 
-    def last(
-        self, number: int, outcome: Outcome, keys: tuple[Any, ...] | None, state: State
-    ) -> tuple[int, int]:
-        """The newest call that an atom surely means, and the newest that it may mean; -1 for
-        none. For an atom without a rest."""
-        sure = possible = -1
-        for shelf, is_sure in self._shelves_of(number, keys, state):
-            numbers = shelf.by_outcome[outcome]
-            newest = numbers[-1] if numbers else -1
-            possible = max(possible, newest)
-            if is_sure:
-                sure = max(sure, newest)
-        return sure, possible
-
-    def count(
-        self,
-        number: int,
-        outcome: Outcome,
-        keys: tuple[Any, ...] | None,
-        oldest: int,
-        state: State,
-    ) -> tuple[int, int]:
-        """How many calls from `oldest` on an atom surely means, and how many it may mean."""
+    def _count(self, past: Past, oldest: int, state: State) -> tuple[int, int]:
+        """How many calls from `oldest` on are surely meant but for the rest, and how many may
+        be."""
         sure: set[int] = set()
         possible: set[int] = set()
-        for shelf, is_sure in self._shelves_of(number, keys, state):
-            numbers = shelf.by_outcome[outcome]
+        shelves = list(self._shelves_of(past, state))
+        if len(shelves) == 2 and not shelves[1][0].by_outcome[past.outcome]:
+            # The common case, in no more time for more calls.
+            numbers = shelves[0][0].by_outcome[past.outcome]
+            number = len(numbers) - bisect_left(numbers, oldest)
+            return (number, number) if shelves[0][1] else (0, number)
+        for shelf, is_sure in shelves:
+            numbers = shelf.by_outcome[past.outcome]
             found = numbers[bisect_left(numbers, oldest) :]
             possible.update(found)
             if is_sure:
                 sure.update(found)
         return len(sure), len(possible)
 
-    def candidates(
-        self,
-        number: int,
-        outcome: Outcome,
-        keys: tuple[Any, ...] | None,
-        oldest: int,
-        state: State,
-    ) -> Iterator[tuple[Entry, bool]]:
-        """The calls from `oldest` on that an atom may mean, newest first, at most `MOST_TRIED`;
-        whether each is sure but for the rest of the condition."""
+    def _candidates(self, past: Past, oldest: int, state: State) -> list[tuple[Entry, bool]]:
+        """The calls from `oldest` on that may be meant, newest first, at most `MOST_TRIED`;
+        whether each is sure but for the rest."""
         found: list[tuple[Entry, bool]] = []
-        for shelf, is_sure in self._shelves_of(number, keys, state):
+        for shelf, is_sure in self._shelves_of(past, state):
+            taken = 0
             for entry in reversed(shelf.entries):
-                if entry.number < oldest:
+                if entry.number < oldest or taken >= MOST_TRIED:
                     break
-                if outcome in ("tried", self.outcome_of(entry.number)):
+                if past.outcome in ("tried", self.outcome_of(entry.number)):
                     found.append((entry, is_sure))
+                    taken += 1
         found.sort(key=lambda e: -e[0].number)
-        yield from found[:MOST_TRIED]
+        return found[:MOST_TRIED]
 
-    def more_candidates(
-        self,
-        number: int,
-        outcome: Outcome,
-        keys: tuple[Any, ...] | None,
-        oldest: int,
-        state: State,
-    ) -> int:
-        """1 where `candidates` leaves some out, else 0."""
-        _, possible = self.count(number, outcome, keys, oldest, state)
-        return int(possible > MOST_TRIED)
-
-    def _shelves_of(
-        self, number: int, keys: tuple[Any, ...] | None, state: State
-    ) -> Iterable[tuple[_Shelf, bool]]:
-        index, by_place = self._indices[number], self._atoms[number].by_place
-        spelt = _spellings(keys, by_place, state)
+    def _shelves_of(self, past: Past, state: State) -> Iterable[tuple[_Shelf, bool]]:
+        index, by_place = self._indices[past.atom], self._atoms[past.atom].by_place
+        spelt = _spellings(past.keys, by_place, state)
         if spelt is None:
             # The call being judged does not know what it looks for: any earlier one may be it.
             return [(shelf, False) for shelf in [*index.sure.values(), index.doubtful]]
@@ -204,12 +254,12 @@ class SessionHistory:
     # Keeping
 
     def _file(self, number: int, state: State, atom: AtomCode, index: _Index) -> None:
-        for spot in state.spots(atom.kinds):
-            answer = atom.filter(state, spot)
+        for spot in state.spots_of(atom.fields):
+            answer = atom.filter(state, spot.chain)
             if answer is False:
                 continue
-            spelt = _spellings(atom.keys(state, spot), atom.by_place, state)
-            entry = Entry(number, atom.captures(state, spot))
+            spelt = _spellings(atom.keys(state, spot.chain), atom.by_place, state)
+            entry = Entry(number, atom.captures(state, spot.chain))
             if answer is None or spelt is None:
                 self._shelve(index.doubtful, entry)
                 continue
@@ -238,6 +288,7 @@ class SessionHistory:
             self._outcomes.pop(number, None)
             self._shelves.pop(number, None)
         del self._times[: oldest - self._first]
+        del self._tools[: oldest - self._first]
         self._first = oldest
         for index in self._indices:
             for key in list(index.sure):

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from tool_intent.runtime.budget import affordable
+from tool_intent.runtime.session import Past
 from tool_intent.runtime.state import UNKNOWN_LIST, Seq, State
 
-#: Atom number, outcome, the judged call's keys, and the rest of the condition or None.
-Past: TypeAlias = tuple[int, Any, tuple[Any, ...], Callable[[tuple[Any, ...]], bool | None] | None]
 _Test: TypeAlias = Callable[[Any], bool]
 
 
@@ -85,67 +84,13 @@ def earlier(
     state: State, past: Past, calls: int | None, seconds: float | None, since: Past | None = None
 ) -> bool | None:
     """Whether a call like that went before, within the window."""
-    found = _found(state, past, calls, seconds, since)
-    if found is None:
-        return None
-    sure, possible = found
-    return True if sure else None if possible else False
+    view = state.view
+    return None if view is None else view.earlier(state, past, calls, seconds, since)
 
 
 def count_earlier(
     state: State, past: Past, calls: int | None, seconds: float | None, since: Past | None = None
 ) -> int | None:
     """How many calls like that went before; None where that is not known."""
-    found = _found(state, past, calls, seconds, since)
-    return found[0] if found is not None and found[0] == found[1] else None
-
-
-def _found(
-    state: State, past: Past, calls: int | None, seconds: float | None, since: Past | None
-) -> tuple[int, int] | None:
-    """How many surely, and how many possibly; None without a history."""
-    history = state.history
-    if history is None:
-        return None
-    number, outcome, keys, rest = past
-    oldest, is_sure = history.bound(calls, seconds, state.now)
-    after_sure, after_possible = -1, -1
-    if since is not None:
-        after_sure, after_possible = _last(state, since)
-    first = max(oldest, after_sure + 1)
-    first_sure = max(oldest, after_possible + 1)
-    if rest is None:
-        sure = history.count(number, outcome, keys, first_sure, state)[0] if is_sure else 0
-        return sure, history.count(number, outcome, keys, first, state)[1]
-    sure_calls: set[int] = set()
-    possible_calls: set[int] = set()
-    tried = 0
-    for entry, certain in history.candidates(number, outcome, keys, first, state):
-        tried += 1
-        answer = rest(entry.captured)
-        if answer is False:
-            continue
-        possible_calls.add(entry.number)
-        if answer and certain and is_sure and entry.number >= first_sure:
-            sure_calls.add(entry.number)
-    more = history.more_candidates(number, outcome, keys, first, state)
-    return len(sure_calls), len(possible_calls) + more
-
-
-def _last(state: State, since: Past) -> tuple[int, int]:
-    """The newest call that surely was one, and the newest that may have been."""
-    history = state.history
-    assert history is not None
-    number, outcome, keys, rest = since
-    if rest is None:
-        return history.last(number, outcome, keys, state)
-    sure = possible = -1
-    for entry, certain in history.candidates(number, outcome, keys, 0, state):
-        answer = rest(entry.captured)
-        if answer is not False:
-            possible = max(possible, entry.number)
-        if answer and certain:
-            sure = max(sure, entry.number)
-    if history.more_candidates(number, outcome, keys, 0, state):
-        possible = max(possible, sure)
-    return sure, possible
+    view = state.view
+    return None if view is None else view.count(state, past, calls, seconds, since)

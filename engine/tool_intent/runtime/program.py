@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from tool_intent.runtime.extend import Advert
 from tool_intent.runtime.model import Finding, Origin
@@ -13,8 +13,13 @@ from tool_intent.runtime.patterns import searcher
 from tool_intent.runtime.strip import Carrier
 from tool_intent.runtime.text import is_absent, normalise
 
+if TYPE_CHECKING:
+    from tool_intent.runtime.state import State
+
 #: Judges a copy of arguments; None where there is nothing to say.
 Judge: TypeAlias = Callable[[dict[str, Any]], list[Finding] | None]
+#: Judges all that is known of a call; None where there is nothing to say.
+Rules: TypeAlias = "Callable[[State], list[Finding] | None]"
 
 
 class Image(NamedTuple):
@@ -22,7 +27,8 @@ class Image(NamedTuple):
 
     `templates` are `(rule, effect, name, message, fix, origin, who)`; `misspelt` gives, for each
     carrier, the template number of each of its fields, `collision` likewise; `taken` are the
-    fields, with their place, that a catalog's schema of the tool defines itself.
+    fields, with their place, that a catalog's schema of the tool defines itself. `asks` says
+    whether there are rules, `searches` are their patterns, `roles` what arguments they mean.
     """
 
     tool: str
@@ -30,12 +36,15 @@ class Image(NamedTuple):
     templates: tuple[tuple[Any, ...], ...]
     patterns: tuple[str, ...]
     constants: tuple[Any, ...]
+    searches: tuple[tuple[Any, ...], ...]
     carriers: tuple[tuple[Any, ...], ...]
     misspelt: tuple[tuple[int, ...], ...]
     collision: tuple[tuple[int, ...], ...]
     adverts: tuple[tuple[Any, ...], ...]
     known: frozenset[str]
     taken: tuple[tuple[tuple[str, ...], str], ...]
+    asks: bool
+    roles: dict[str, tuple[str, ...]]
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -90,8 +99,8 @@ class Program:
     mean nothing special to any host."""
 
     __slots__ = (
-        "adverts", "carriers", "collision", "judge", "known", "misspelt", "taken", "templates",
-        "tool",
+        "adverts", "carriers", "collision", "judge", "known", "misspelt", "roles", "rules",
+        "taken", "templates", "tool",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -103,10 +112,14 @@ class Program:
         self.collision = image.collision
         self.known = image.known
         self.taken = frozenset(image.taken)
-        self.judge = _linked(image, self.templates)
+        self.roles = image.roles
+        names = _linked(image, self.templates)
+        self.judge: Judge = names["judge"]
+        #: Judges a call by rules, where there are any.
+        self.rules: Rules | None = names.get("rules")
 
 
-def _linked(image: Image, templates: tuple[Template, ...]) -> Judge:
+def _linked(image: Image, templates: tuple[Template, ...]) -> dict[str, Any]:
     names: dict[str, Any] = {
         "__builtins__": {"len": len, "isinstance": isinstance, "bool": bool, "str": str,
                          "int": int, "float": float, "list": list, "dict": dict,
@@ -119,6 +132,9 @@ def _linked(image: Image, templates: tuple[Template, ...]) -> Judge:
     names |= {f"K{n}": _Placed(template) for n, template in enumerate(templates)}
     names |= {f"P{n}": searcher(pattern) for n, pattern in enumerate(image.patterns)}
     names |= {f"C{n}": constant for n, constant in enumerate(image.constants)}
+    if image.asks:
+        from tool_intent.runtime.linking import rule_names
+
+        names |= rule_names(image.searches)
     exec(image.code, names)  # noqa: S102  (our own code: from the compiler, or a checked cache)
-    judge: Judge = names["judge"]
-    return judge
+    return names

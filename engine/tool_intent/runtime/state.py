@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tool_intent.runtime.strip import duplicate, places
+from tool_intent.runtime.strip import Carrier, duplicate, innermost, places, strip
 from tool_intent.runtime.text import is_absent, normalise
 
 if TYPE_CHECKING:
-    from tool_intent.runtime.history import SessionHistory
     from tool_intent.runtime.paths import Place, Resolved
+    from tool_intent.runtime.session import SessionView
     from tool_intent.runtime.shell import Command
 
 #: Elements of a list that rules look at.
@@ -44,32 +44,32 @@ UNKNOWN_LIST = Seq((), False)
 class State:
     """What rules can ask about one call.
 
-    `args` is the private copy, fields included; `fields` are the names stripped from it at their
-    places; `roles` map roles to argument paths, empty for an unknown tool.
+    `args` is the private copy, fields included; `carriers` say where those are; `roles` map roles
+    to argument paths, empty for a tool that no catalog knows.
     """
 
     __slots__ = (
-        "_memo", "args", "bare", "context", "history", "now", "place", "roles", "tool",
+        "_memo", "args", "carriers", "context", "now", "place", "roles", "tool", "view",
     )  # fmt: skip
 
     def __init__(
         self,
         tool: str,
         args: dict[str, Any],
-        bare: Callable[[], dict[str, Any]],
+        carriers: tuple[Carrier, ...],
         roles: dict[str, tuple[str, ...]],
         context: dict[str, Any],
         now: float | None,
-        history: SessionHistory | None,
+        view: SessionView | None,
         place: Place,
     ) -> None:
         self.tool = tool
         self.args = args
-        self.bare = bare
+        self.carriers = carriers
         self.roles = roles
         self.context = context
         self.now = now
-        self.history = history
+        self.view = view
         self.place = place
         self._memo: dict[Any, Any] = {}
 
@@ -107,7 +107,15 @@ class State:
         found = [spot for kind in kinds for spot in _spots(self.args, kind)]
         return found or [Spot("", (self.args,))]
 
+    def spots_of(self, fields: tuple[str, ...]) -> list[Spot]:
+        """Every innermost place that carries one of the fields; the call where there is none."""
+        return self._once(("spots", fields), lambda: self.spots(innermost(self.carriers, fields)))
+
     # Arguments
+
+    def bare(self) -> dict[str, Any]:
+        """The arguments without fields."""
+        return self._once("bare", lambda: strip(duplicate(self.args), self.carriers))
 
     def role(self, at: tuple[str, ...] | None, name: str) -> str | None:
         """The text of the argument that plays a role; several of them on lines of their own."""
@@ -352,13 +360,6 @@ def leaves(value: Any) -> Iterable[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from leaves(inner)
-
-
-def stripped(args: dict[str, Any], carriers: tuple[Any, ...]) -> dict[str, Any]:
-    """A copy of arguments without fields."""
-    from tool_intent.runtime.strip import strip
-
-    return strip(duplicate(args), carriers)
 
 
 def _spots(args: dict[str, Any], kind: tuple[str, ...]) -> Iterable[Spot]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from tool_intent.runtime.pointer import escape
@@ -54,6 +54,14 @@ def strip(args: dict[str, Any], carriers: tuple[Carrier, ...]) -> dict[str, Any]
             for name in carrier.fields:
                 place.pop(name, None)
     return args
+
+
+def innermost(carriers: Iterable[Carrier], names: Collection[str]) -> tuple[Steps, ...]:
+    """The kinds of place that carry one of the fields and hold no other such place; the call
+    where there is none."""
+    kinds = {c.at for c in carriers if any(field in names for field in c.fields)}
+    inner = [k for k in kinds if not any(o != k and o[: len(k)] == k for o in kinds)]
+    return tuple(sorted(inner)) or ((),)
 
 
 def duplicate(value: Any) -> Any:

@@ -1,0 +1,108 @@
+"""The names that compiled rules call by, loaded where a policy has rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CodeType
+from typing import Any, NamedTuple
+
+from tool_intent.runtime import looking
+from tool_intent.runtime.findings import fired, shown_value
+from tool_intent.runtime.functions import apply, compare, contains, infix, matches, step_into
+from tool_intent.runtime.history import AtomCode
+from tool_intent.runtime.matching import Matcher
+from tool_intent.runtime.model import Finding, Origin
+from tool_intent.runtime.regex import Pattern
+from tool_intent.runtime.session import Past
+from tool_intent.runtime.state import Seq, present
+
+#: Tools that are remembered to be meant by a history, or not.
+_MOST_TOOLS = 1_000
+
+
+class AtomsImage(NamedTuple):
+    """What a policy looks for in history, as data that `marshal` takes: for each atom its targets,
+    which keys are compared as places, and the fields it reads; and the groups of the policy."""
+
+    code: CodeType
+    constants: tuple[Any, ...]
+    searches: tuple[tuple[Any, ...], ...]
+    atoms: tuple[tuple[tuple[str, ...], tuple[bool, ...], tuple[str, ...]], ...]
+    groups: dict[str, tuple[str, ...]]
+
+
+def rule_names(searches: tuple[tuple[Any, ...], ...]) -> dict[str, Any]:
+    """What the source of rules refers to, besides constants."""
+    return {
+        "Past": Past,
+        "Seq": Seq,
+        "add": _add,
+        "all_maybe": looking.all_maybe,
+        "all_sure": looking.all_sure,
+        "any_maybe": looking.any_maybe,
+        "any_sure": looking.any_sure,
+        "apply": apply,
+        "as_list": looking.as_list,
+        "compare": compare,
+        "contains": contains,
+        "count_earlier": looking.count_earlier,
+        "count_of": looking.count_of,
+        "earlier": looking.earlier,
+        "fired": _fired,
+        "has_text": looking.has_text,
+        "has_value": looking.has_value,
+        "infix": infix,
+        "matches": matches,
+        "present": present,
+        "shown": shown_value,
+        "step_into": step_into,
+        "truth": looking.truth,
+        "witness": looking.witness,
+    } | {f"R{n}": Pattern(*p) for n, p in enumerate(searches)}
+
+
+def atom_codes(image: AtomsImage) -> list[AtomCode]:
+    """The linked atoms of a policy."""
+    names = rule_names(image.searches)
+    names |= {f"C{n}": constant for n, constant in enumerate(image.constants)}
+    exec(image.code, names)  # noqa: S102  (our own code: from the compiler, or a checked cache)
+    matcher = Matcher(image.groups)
+    return [
+        AtomCode(
+            _meaning(matcher, targets),
+            names[f"filter{n}"],
+            names[f"keys{n}"],
+            by_place,
+            names[f"captures{n}"],
+            fields,
+        )
+        for n, (targets, by_place, fields) in enumerate(image.atoms)
+    ]
+
+
+def _meaning(matcher: Matcher, targets: tuple[str, ...]) -> Callable[[str], bool]:
+    known: dict[str, bool] = {}
+
+    def meant(tool: str) -> bool:
+        if tool not in known:
+            if len(known) >= _MOST_TOOLS:
+                known.clear()
+            known[tool] = any(matcher.means(target, tool) for target in targets)
+        return known[tool]
+
+    return meant
+
+
+def _add(found: list[Finding] | None, finding: Finding) -> list[Finding]:
+    if found is None:
+        return [finding]
+    found.append(finding)
+    return found
+
+
+def _fired(
+    rule: tuple[Any, ...], at: str, message: str, fix: str | None, *, unknown: bool
+) -> Finding:
+    name, effect, field, origin, who, reads = rule
+    where = None if origin is None else Origin(*origin)
+    return fired((name, effect, field, where, who, reads), at, message, fix, unknown=unknown)
