@@ -72,7 +72,7 @@ def test_a_folder_of_any_name_gets_a_policy_that_loads(bare: Command) -> None:
     names = ["it's: a 'name' #1", "日本", "-", "null", "1.0", 'a "b"', "back\\slash"]
     for name in names:
         assert bare("init", name).code == 0
-    done = bare("check", "--strict", *(f"{name}/.tool-intent" for name in names))
+    done = bare("check", "--strict", *(f"./{name}/.tool-intent" for name in names))
     assert done == (0, f"0 errors, 0 warnings in {len(names)} files\n", "")
 
 

@@ -11,6 +11,7 @@ import typer
 from tool_intent.cli.diagnostics import rendered
 from tool_intent.cli.options import Format
 from tool_intent.cli.terminal import fail, out, visible
+from tool_intent.policy.model import EffectivePolicy
 from tool_intent.policy.sources import Candidate, Root, SourceError, discover, named
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.runtime.wire import dump
@@ -76,7 +77,8 @@ def check(
     roots, refused = _roots(paths or [])
     policy = load(roots, refused)
     found = sorted(
-        policy.broken + policy.warnings, key=lambda d: (d.file, d.line, d.column, d.message)
+        policy.broken + policy.warnings + _emptiness(policy, roots),
+        key=lambda d: (d.file, d.line, d.column, d.message),
     )
     if format_ is Format.JSON:
         typer.echo(dump([d.to_dict() for d in found]))
@@ -86,6 +88,15 @@ def check(
         raise typer.Exit(2)
     if any(strict or d.severity == "error" for d in found):
         raise typer.Exit(1)
+
+
+def _emptiness(policy: EffectivePolicy, roots: list[Root]) -> tuple[Diagnostic, ...]:
+    if not policy.empty or not roots:
+        return ()
+    message = "the policy asks for nothing: `decide` would refuse it"
+    help_ = "require a field of some tool under `tools:`"
+    where = roots[0].shown
+    return (Diagnostic("policy/empty", "warning", where, 1, 1, 1, 1, message, help_),)
 
 
 def _roots(paths: list[str]) -> tuple[list[Root], list[Candidate]]:

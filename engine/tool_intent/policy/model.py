@@ -136,5 +136,6 @@ class EffectivePolicy:
 
     @property
     def empty(self) -> bool:
-        """No entry, no rule, nothing said of unlisted tools: such a policy asks for nothing."""
-        return not self.items and not self.unlisted and not self.broken
+        """No entry, no rule, nothing held against unlisted tools: it asks for nothing."""
+        says = any(u.effect != "off" for u in self.unlisted)
+        return not self.items and not says and not self.broken
