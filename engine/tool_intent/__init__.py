@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tool_intent.__about__ import __version__
 
 if TYPE_CHECKING:
-    from tool_intent.compiler.artifact import PolicyError
+    from tool_intent.compiler.loading import PolicyError
     from tool_intent.guard.guard import Denied, Guard
     from tool_intent.runtime.decision import Decision
     from tool_intent.runtime.model import Call, Finding, Origin
@@ -33,7 +33,7 @@ _HOMES = {
     "Finding": "tool_intent.runtime.model",
     "Guard": "tool_intent.guard.guard",
     "Origin": "tool_intent.runtime.model",
-    "PolicyError": "tool_intent.compiler.artifact",
+    "PolicyError": "tool_intent.compiler.loading",
 }
 
 

@@ -21,7 +21,8 @@ import yaml
 from measure import Subject, Timings, interleaved, over, percentile, ratio
 
 from tool_intent import Call, Guard
-from tool_intent.compiler.artifact import Artifact, load
+from tool_intent.compiler.artifact import Artifact
+from tool_intent.compiler.loading import load
 from tool_intent.policy.schema_errors import validator
 from tool_intent.runtime.session import SessionWindow
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tool_intent.compiler.artifact import Artifact, load
+from tool_intent.compiler.artifact import Artifact
+from tool_intent.compiler.loading import load
 from tool_intent.guard.guard import Guard
 
 from . import workloads

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tool_intent.compiler.artifact import load
+from tool_intent.compiler.loading import load
 from tool_intent.compiler.walk import walk
 
 ROWS = yaml.safe_load(Path(__file__).with_name("fields.yaml").read_text(encoding="utf-8"))

@@ -8,15 +8,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from time import time
 from typing import IO, Any, NamedTuple
 
-from tool_intent.cli.lines import LineError, read_line
-from tool_intent.compiler.artifact import Artifact, PolicyError, load
+from tool_intent.cli.lines import LineError, OutcomeLine, read_line
+from tool_intent.compiler.artifact import Artifact
+from tool_intent.compiler.loading import PolicyError, load
 from tool_intent.runtime.judge import not_judged
 from tool_intent.runtime.model import Call
-from tool_intent.runtime.session import SessionWindow
+from tool_intent.runtime.sessions import Sessions
 from tool_intent.runtime.wire import dump
 
+#: Calls whose session is remembered for the lines that say what came of them.
+_MOST_IDS = 100_000
 #: Seconds without a byte on standard input after which nobody is taken to be writing.
 _SILENCE = 1.0
 
@@ -126,13 +130,20 @@ def _drain() -> None:
 
 
 def _judge_lines(artifact: Artifact, now: float | None, lines: IO[bytes], out: IO[str]) -> int:
-    session = _Sessions()
+    sessions = Sessions(artifact.new_history) if artifact.reads_history else None
+    ids: dict[str, str | None] = {}
     failed = False
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            answer = _answer(artifact, now, line, number, session)
+            read = read_line(line, number)
+            if isinstance(read, Call):
+                answer = _answer(artifact, read._replace(now=time() if now is None else now), sessions)
+                _remember(ids, read)
+            else:
+                answer = None
+                _outcome(read, ids, sessions)
         except LineError as error:
             failed = True
             answer = {
@@ -144,57 +155,27 @@ def _judge_lines(artifact: Artifact, now: float | None, lines: IO[bytes], out: I
     return 2 if failed else 0
 
 
-def _answer(
-    artifact: Artifact, now: float | None, line: bytes, number: int, sessions: _Sessions
-) -> dict[str, Any] | None:
-    read = read_line(line, number)
-    if not isinstance(read, Call):
-        sessions.outcome(read.id, read.ok)
-        return None
-    call = read._replace(now=now)
-    window = sessions.of(call.session)
+def _answer(artifact: Artifact, call: Call, sessions: Sessions | None) -> dict[str, Any]:
     try:
-        decision = artifact.decide(call, window)
-        answer = decision.to_dict()
+        if sessions is None:
+            return artifact.decide(call).to_dict()
+        return sessions.judge(call, artifact.decide).to_dict()
     except Exception as error:
-        decision = not_judged(call.tool, call.id, artifact.digest, error)
-        answer = decision.to_dict()
-    sessions.judged(call, decision)
-    return answer
+        return not_judged(call.tool, call.id, artifact.digest, error).to_dict()
 
 
-class _Sessions:
-    """The windows of the sessions named so far, and where each call id went.
+def _remember(ids: dict[str, str | None], call: Call) -> None:
+    """Keep which session the last call with an id was of."""
+    ids.pop(dump(call.id), None)
+    ids[dump(call.id)] = call.session
+    if len(ids) > _MOST_IDS:
+        del ids[next(iter(ids))]
 
-    An allowed call counts as passed once its session's next line is read, unless an outcome line
-    says otherwise.
-    """
 
-    def __init__(self) -> None:
-        self._windows: dict[str | None, SessionWindow] = {}
-        self._open: dict[str | None, int] = {}
-        self._calls: dict[str, tuple[str | None, int]] = {}
-
-    def of(self, session: str | None) -> SessionWindow:
-        window = self._windows.setdefault(session, SessionWindow())
-        if session in self._open:
-            window.outcome(self._open.pop(session), "passed")
-        return window
-
-    def judged(self, call: Call, decision: Any) -> None:
-        window = self._windows[call.session]
-        number = window.tried(
-            call.id, call.tool, decision.args, decision.provenance, decision.decision, call.now
-        )
-        self._calls[dump(call.id)] = (call.session, number)
-        if decision.allowed:
-            self._open[call.session] = number
-
-    def outcome(self, id: Any, ok: bool) -> None:
-        key = dump(id)
-        if key not in self._calls:
-            raise LineError("input/unknown-id", "no call with this id was read before")
-        session, number = self._calls[key]
-        if self._open.get(session) == number:
-            del self._open[session]
-        self._windows[session].outcome(number, "passed" if ok else "failed")
+def _outcome(line: OutcomeLine, ids: dict[str, str | None], sessions: Sessions | None) -> None:
+    key = dump(line.id)
+    if key not in ids:
+        raise LineError("input/unknown-id", "no call with this id was read before")
+    if sessions is not None:
+        session = ids[key] if line.session is None else line.session
+        sessions.outcome(session, line.id, "passed" if line.ok else "failed")

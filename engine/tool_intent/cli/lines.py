@@ -29,6 +29,7 @@ class OutcomeLine(NamedTuple):
 
     id: Any
     ok: bool
+    session: str | None
 
 
 def read_line(line: bytes, number: int) -> Call | OutcomeLine:
@@ -72,7 +73,8 @@ def _outcome(value: dict[str, Any]) -> OutcomeLine:
         raise LineError("input/not-a-call", "an outcome names the `id` of its call")
     if value["outcome"] not in ("ok", "error"):
         raise LineError("input/not-a-call", '`outcome` must be "ok" or "error"')
-    return OutcomeLine(_id(value, 0), value["outcome"] == "ok")
+    session = _optional(value, "session", str, "text")
+    return OutcomeLine(_id(value, 0), value["outcome"] == "ok", session)
 
 
 def _expect_keys(value: dict[str, Any], known: tuple[str, ...]) -> None:

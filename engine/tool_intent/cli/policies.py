@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tool_intent.cli.decide import explained
 from tool_intent.cli.terminal import err, fail, visible
-from tool_intent.compiler.artifact import Artifact, PolicyError, load
+from tool_intent.compiler.artifact import Artifact
+from tool_intent.compiler.loading import PolicyError, load
 
 
 def load_or_fail(sources: list[str], *, found: bool, cwd: str | None = None) -> Artifact:

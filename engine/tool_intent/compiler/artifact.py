@@ -2,55 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import marshal
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tool_intent.compiler.cache import (
-    Cache,
-    CacheRefused,
-    digest,
-    engine_stamp,
-    home,
-    open_cache,
-    within,
-)
-from tool_intent.policy.sources import (
-    Candidate,
-    Root,
-    SourceError,
-    Unreadable,
-    discover,
-    fingerprint,
-    named,
-    read,
-    shipped,
-)
+from tool_intent.compiler.cache import Cache, digest
 from tool_intent.runtime.decision import Decision
-from tool_intent.runtime.judge import judge
-from tool_intent.runtime.model import Call, Rank
+from tool_intent.runtime.judge import Around, judge
+from tool_intent.runtime.model import Call
 from tool_intent.runtime.program import Image, Program
-from tool_intent.runtime.session import SessionView
 
 if TYPE_CHECKING:
     from tool_intent.compiler.lower import Lowering
     from tool_intent.policy.model import EffectivePolicy
-    from tool_intent.rules.diagnostics import Diagnostic
+    from tool_intent.runtime.history import AtomCode, SessionHistory
+    from tool_intent.runtime.linking import AtomsImage
+    from tool_intent.runtime.paths import Place
+    from tool_intent.runtime.session import SessionView
 
 #: Programs kept in memory; an agent can invent tool names without end.
 _MOST_PROGRAMS = 20_000
-
-
-class PolicyError(Exception):
-    """There is no policy to judge by: none was found, it is empty, or one that was asked for is
-    broken. `diagnostics` holds the errors of a broken one."""
-
-    def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
-        super().__init__(message)
-        self.diagnostics = diagnostics
 
 
 class Artifact:
@@ -63,11 +36,18 @@ class Artifact:
         self,
         digest: str,
         policy: Callable[[], EffectivePolicy],
+        where: tuple[str, str],
+        looks_back: bool,
         cache: Cache | None = None,
         folder: str = "",
         notes: tuple[str, ...] = (),
     ) -> None:
+        """`where` is the folder that the policy's relative paths start at, and that of the
+        session; `looks_back` says whether rules ask for earlier calls."""
         self.digest = digest
+        #: Whether each call of a session has to be remembered.
+        self.reads_history = looks_back
+        self._where = where
         self.notes = notes
         self._load_policy = policy
         self._cache = cache
@@ -75,6 +55,8 @@ class Artifact:
         self._policy: EffectivePolicy | None = None
         self._lowering: Lowering | None = None
         self._programs: dict[str, Program] = {}
+        self._atoms: list[AtomCode] | None = None
+        self._place: Place | None = None
         self._lock = threading.RLock()
 
     @property
@@ -106,9 +88,34 @@ class Artifact:
             program = self._programs[tool] = Program(self._image(tool))
         return program
 
-    def decide(self, call: Call, view: SessionView) -> Decision:  # noqa: ARG002 (no rule reads it)
-        """The decision on one call, given what its session did before."""
-        return judge(self.program(call.tool), call.id, call.args, self.digest, call.schema)
+    def decide(self, call: Call, view: SessionView | None = None) -> Decision:
+        """The decision on one call, given what its session did before (see `new_history`)."""
+        program = self.program(call.tool)
+        around = None
+        if program.rules is not None or self.reads_history:
+            around = Around(self.place, call.context, call.now, view)
+        return judge(program, call.id, call.args, self.digest, call.schema, around)
+
+    def new_history(self, *, keep: bool = False) -> SessionHistory:
+        """The history of a new session, for `decide`; with `keep`, whole calls for explaining."""
+        from tool_intent.runtime.history import SessionHistory
+        from tool_intent.runtime.linking import atom_codes
+
+        with self._lock:
+            if self._atoms is None:
+                self._atoms = atom_codes(self._atoms_image()) if self.reads_history else []
+        return SessionHistory(self._atoms, keep=keep)
+
+    @property
+    def place(self) -> Place:
+        """Where relative paths of the policy and of calls start."""
+        from tool_intent.runtime.casing import probe_case
+        from tool_intent.runtime.paths import Place
+
+        if self._place is None:
+            root, cwd = self._where
+            self._place = Place(root, cwd, os.path.expanduser("~"), probe_case(root))
+        return self._place
 
     def _image(self, tool: str) -> Image:
         entry = os.path.join(self._folder, digest(tool))
@@ -123,157 +130,16 @@ class Artifact:
             self._cache.write(entry, marshal.dumps(tuple(made)))
         return made
 
+    def _atoms_image(self) -> AtomsImage:
+        from tool_intent.runtime.linking import AtomsImage
 
-def load(
-    sources: Sequence[str] = (),
-    *,
-    cwd: str | None = None,
-    environ: Mapping[str, str] | None = None,
-    found: bool = True,
-    allow_empty: bool = False,
-) -> Artifact:
-    """The artifact of the policies found from `cwd`, and of `sources` (files, folders, packs).
-
-    With `found=False`, of `sources` alone. A policy that was found and is broken gives an artifact
-    that denies every call. Raises PolicyError where a source is none or is broken, where there is
-    no policy, or where it asks for nothing and `allow_empty` does not say that this is meant.
-    """
-    environ = os.environ if environ is None else environ
-    cwd = os.getcwd() if cwd is None else os.path.abspath(cwd)
-    candidates = discover(cwd, environ) if found else ()
-    given = _named(sources, cwd)
-    roots = [Root(c.path, c.rank, c.shown) for c in candidates if c.state == "loaded"] + given
-    refused = [c for c in candidates if c.state == "refused"]
-    if not roots and not refused and not allow_empty:
-        looked = ", ".join(c.shown for c in candidates)
-        raise PolicyError(f"no policy found; looked for {looked}" if looked else "no policy given")
-    cache, notes = _cache(environ, candidates, cwd)
-    key = digest(engine_stamp(), repr(roots), repr(refused), repr(_catalogs()))
-    if cache is not None and not refused:
-        known = _unchanged(cache, key)
-        if known is not None:
-            return _cached(known, roots, cache, notes)
-    return _compiled(roots, refused, given, cache, key, notes, allow_empty=allow_empty)
-
-
-def _named(sources: Sequence[str], cwd: str) -> list[Root]:
-    roots: list[Root] = []
-    for source in sources:
-        try:
-            roots += named(source, cwd)
-        except SourceError as error:
-            help_ = f" ({error.help})" if error.help else ""
-            raise PolicyError(f"{error.message}{help_}") from None
-    return roots
-
-
-def _cache(
-    environ: Mapping[str, str], candidates: Sequence[Candidate], cwd: str
-) -> tuple[Cache | None, tuple[str, ...]]:
-    workspaces = [
-        os.path.dirname(os.path.dirname(c.path))
-        for c in candidates
-        if c.state == "loaded" and c.rank in ("repo", "directory")
-    ]
-    # Who works in a home folder may write its start-up files, and so needs no cache to run code.
-    if not within(home(environ), cwd):
-        workspaces.append(cwd)
-    try:
-        return open_cache(environ, workspaces), ()
-    except CacheRefused as refusal:
-        return None, (f"the cache is not used: {refusal}",)
-
-
-def _catalogs() -> list[str]:
-    try:
-        return sorted(os.listdir(os.path.join(shipped(), "catalog")))
-    except OSError:
-        return []
-
-
-def _compiled(
-    roots: list[Root],
-    refused: list[Candidate],
-    given: list[Root],
-    cache: Cache | None,
-    key: str,
-    notes: tuple[str, ...],
-    *,
-    allow_empty: bool,
-) -> Artifact:
-    from tool_intent.policy.load import load as load_policy
-
-    policy = load_policy(roots, refused)
-    asked_for = {root.shown for root in given}
-    if given and policy.broken and (len(roots) == len(given) or _is_theirs(policy, asked_for)):
-        first = policy.broken[0]
-        where = f"{first.file}:{first.line}:{first.column}: {first.message}"
-        more = f" (and {len(policy.broken) - 1} more)" if len(policy.broken) > 1 else ""
-        raise PolicyError(f"the policy is broken: {where}{more}", policy.broken)
-    if policy.empty and not allow_empty:
-        names = ", ".join(root.shown for root in roots)
-        raise PolicyError(f"{names} asks for nothing: it has no entry under `tools:`")
-    if policy.broken or policy.empty or cache is None:
-        return Artifact(policy.digest, lambda: policy, notes=notes)
-    import pickle
-
-    sources = [(s.path, s.rank, s.digest) for s in policy.sources]
-    folder = digest(key, policy.digest)
-    cache.write(os.path.join(folder, "policy"), pickle.dumps(policy))
-    _keep_texts(cache, folder, sources)
-    cache.write(key, marshal.dumps((policy.digest, folder, sources)))
-    return Artifact(policy.digest, lambda: policy, cache, folder, notes)
-
-
-def _is_theirs(policy: EffectivePolicy, asked_for: set[str]) -> bool:
-    return any(d.file in asked_for for d in policy.broken)
-
-
-def _keep_texts(cache: Cache, folder: str, sources: Sequence[tuple[str, Rank, str]]) -> None:
-    """Keep what the sources say, to compare it with what they say later."""
-    for path, rank, was in sources:
-        with contextlib.suppress(Unreadable):
-            text = read(path, rank)
-            if fingerprint(text) == was:
-                cache.write(_text_entry(folder, was), text)
-
-
-def _unchanged(cache: Cache, key: str) -> tuple[str, str] | None:
-    """The policy digest and folder of a cache entry whose sources are all as they were."""
-    body = cache.read(key)
-    if body is None:
-        return None
-    policy_digest, folder, sources = marshal.loads(body)  # noqa: S302 (checked by the cache)
-    with contextlib.suppress(Unreadable):
-        for path, rank, was in sources:
-            text = read(path, rank)
-            if not cache.holds(_text_entry(folder, was), text) and fingerprint(text) != was:
-                return None
-        return policy_digest, folder
-    return None
-
-
-def _text_entry(folder: str, fingerprint: str) -> str:
-    return os.path.join(folder, f"text-{fingerprint}")
-
-
-def _cached(
-    known: tuple[str, str], roots: list[Root], cache: Cache, notes: tuple[str, ...]
-) -> Artifact:
-    policy_digest, folder = known
-
-    def policy() -> EffectivePolicy:
-        import pickle
-
-        body = cache.read(os.path.join(folder, "policy"))
+        entry = os.path.join(self._folder, "atoms")
+        body = None if self._cache is None else self._cache.read(entry)
         if body is not None:
-            kept: EffectivePolicy = pickle.loads(body)  # noqa: S301 (this user's own, checked)
-            return kept
-        from tool_intent.policy.load import load as load_policy
+            return AtomsImage(*marshal.loads(body))  # noqa: S302 (checked by the cache)
+        from tool_intent.compiler.emit_rules import atoms_image
 
-        loaded = load_policy(roots)
-        if loaded.digest != policy_digest:
-            raise PolicyError("the policy changed while it was in use; start a new session")
-        return loaded
-
-    return Artifact(policy_digest, policy, cache, folder, notes)
+        made = atoms_image(self.lowering.atoms(), dict(self.policy.groups))
+        if self._cache is not None:
+            self._cache.write(entry, marshal.dumps(tuple(made)))
+        return made

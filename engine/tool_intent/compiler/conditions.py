@@ -126,6 +126,13 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class Captured:
+    """What an earlier call said, kept when it was judged: the n-th of its atom's `captures`."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Apply:
     """A function that gives no truth value."""
 
@@ -224,13 +231,6 @@ class Earlier:
 Condition: TypeAlias = (
     Truth | Has | Compare | In | Infix | Every | Some | Negation | Quantified | Earlier
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Captured:
-    """What an earlier call said, kept when it was judged: the n-th of its atom's `captures`."""
-
-    number: int
 
 
 @dataclass(frozen=True, slots=True)

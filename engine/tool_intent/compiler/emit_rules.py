@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tool_intent.compiler import conditions as c
+from tool_intent.runtime.linking import AtomsImage
 from tool_intent.runtime.regex import Pattern
 
 #: Functions that cannot be unknown for a text that is known.
@@ -348,3 +349,16 @@ def atoms_source(atoms: tuple[c.Atom, ...], pool: Pool) -> str:
             f"def captures{atom.number}(s, p): return ({captures})",
         ]
     return "\n".join(lines) + "\n"
+
+
+def atoms_image(atoms: tuple[c.Atom, ...], groups: dict[str, tuple[str, ...]]) -> AtomsImage:
+    """What a policy looks for in history, as cachable data."""
+    pool = Pool()
+    code = compile(atoms_source(atoms, pool), "<tool-intent history>", "exec")
+    return AtomsImage(
+        code,
+        tuple(pool.constants),
+        tuple(tuple(p) for p in pool.patterns),
+        tuple((a.targets, tuple(j.how == "path" for j in a.joins), a.fields) for a in atoms),
+        {name: tuple(members) for name, members in groups.items()},
+    )

@@ -113,7 +113,8 @@ def _fields_named(tree: t.Rule, rule: Rule, fields: Mapping[str, bool]) -> dict[
     while waiting:
         node = waiting.pop(0)
         if isinstance(node, t.History):
-            where = [w for w in (node.where, node.since and node.since.where) if w is not None]
+            since = None if node.since is None else node.since.where
+            where = [w for w in (node.where, since) if w is not None]
             for name in (n for w in where for part in t.walk(w) for n in _judged_names(part)):
                 if name in fields:
                     found[name] = None

@@ -344,9 +344,10 @@ def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
             return c.Some(tuple(map(change, inner)))
         case c.Truth(inner) | c.Has(inner) | c.Negation(inner):
             return type(node)(change(inner))
+        case c.Infix(right=Pattern()):
+            return replace(node, left=change(node.left))
         case c.Compare() | c.In() | c.Infix():
-            right = node.right if isinstance(node.right, Pattern) else change(node.right)
-            return replace(node, left=change(node.left), right=right)
+            return replace(node, left=change(node.left), right=change(node.right))
         case c.Quantified() | c.CountOf():
             return replace(node, source=change(node.source), condition=change(node.condition))
     return node

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from time import time
 from typing import Any, Final, Self, TypeVar
 
-from tool_intent.compiler.artifact import Artifact, load
+from tool_intent.compiler.artifact import Artifact
+from tool_intent.compiler.loading import load
 from tool_intent.guard.wrapping import GuardedTool
 from tool_intent.ledger.recorder import NullRecorder, Recorder
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.extend import collisions, extend
 from tool_intent.runtime.judge import judge, not_judged, without
 from tool_intent.runtime.model import Call, Scalar
+from tool_intent.runtime.sessions import Sessions
 from tool_intent.runtime.strip import duplicate, strip
 
 Result = TypeVar("Result")
@@ -42,6 +45,7 @@ class Guard:
         self._recorder: Recorder = NullRecorder() if recorder is None else recorder
         self._now = now
         self._program = artifact.program
+        self._sessions = Sessions(artifact.new_history) if artifact.reads_history else None
         self._digest = artifact.digest
         self._schemas: dict[str, dict[str, Any]] = {}
         self._not_advertised: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -81,19 +85,30 @@ class Guard:
         args: Any,
         *,
         id: Scalar = None,
-        session: str | None = None,  # noqa: ARG002 (no rule reads history yet)
-        context: Mapping[str, Any] | None = None,  # noqa: ARG002 (no rule reads context yet)
+        session: str | None = None,
+        context: Mapping[str, Any] | None = None,
         schema: Mapping[str, Any] | None = None,
     ) -> Decision:
         """The decision on a call of `tool`; `args` is not changed.
 
-        `id` is echoed. `schema` is the tool's own argument schema, if the host knows it: a field
-        that it defines is the tool's argument, not a reason.
+        `id` is echoed. Calls of one `session` (also those that name none) are each other's
+        history; an allowed one counts as passed once the next is checked. `context` is what the
+        host knows: agent, model, branch, repo, user, hour, weekday, cwd. `schema` is the tool's own
+        argument schema: a field that it defines is the tool's argument, not a reason.
         """
         try:
-            if schema is None:
+            if schema is None and self._schemas:
                 schema = self._schemas.get(tool)
-            return judge(self._program(tool), id, args, self._digest, schema)
+            program = self._program(tool)
+            if program.rules is None and self._sessions is None:
+                return judge(program, id, args, self._digest, schema)
+            now = time() if self._now is None else self._now
+            told = None if context is None else dict(context)
+            own = None if schema is None else dict(schema)
+            call = Call(id, tool, args, told, session, now, own)
+            if self._sessions is None:
+                return self._artifact.decide(call)
+            return self._sessions.judge(call, self._artifact.decide)
         except Exception as error:
             return not_judged(tool, id, self._digest, error)
 
@@ -151,7 +166,7 @@ class Guard:
             result = execute(_arguments(decision))
             ok = True
         finally:
-            self._recorder.outcome(decision, ok, as_check.get("session"))
+            self._came_of(decision, ok, as_check.get("session"))
         return result
 
     async def acall(
@@ -168,7 +183,7 @@ class Guard:
             result = await execute(_arguments(decision))
             ok = True
         finally:
-            self._recorder.outcome(decision, ok, as_check.get("session"))
+            self._came_of(decision, ok, as_check.get("session"))
         return result
 
     def tool(self, function: Callable[..., Any]) -> GuardedTool:
@@ -178,6 +193,11 @@ class Guard:
         result is what to show a model. The function itself is not reachable past the guard.
         """
         return GuardedTool(self, function)
+
+    def _came_of(self, decision: Decision, ok: bool, session: str | None) -> None:
+        if self._sessions is not None:
+            self._sessions.outcome(session, decision.id, "passed" if ok else "failed")
+        self._recorder.outcome(decision, ok, session)
 
     def _admit(self, tool: str, args: Any, **as_check: Any) -> Decision:
         decision = self.check(tool, args, **as_check)

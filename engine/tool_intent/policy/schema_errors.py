@@ -19,9 +19,6 @@ from tool_intent.policy import sources
 from tool_intent.policy.positions import Document, Path, Report, is_plain
 from tool_intent.rules.diagnostics import nearest
 
-#: Keys that belong to the rule language, which this release does not read.
-RULE_KEYS: Final = frozenset(("when", "rules", "options"))
-
 #: What people write for a key of an entry where no spelling is near.
 _MEANT: Final = {
     "fields": "require", "required": "require", "needs": "require", "must": "require",
@@ -122,12 +119,6 @@ def _unknown_key(node: Node, key: str, known: list[str], title: str) -> _Fault:
     if title == "constraint":
         help_ = f"did you mean `{near}`?" if near else "constraints: " + ", ".join(known)
         return _Fault("policy/unknown-constraint", node, f"no constraint is called `{key}`", help_)
-    if key in RULE_KEYS and title in ("policy", "tool"):
-        return _Fault(
-            "policy/needs-rule-language", node,
-            f"`{key}` needs the rule language, which this release does not have",
-            f"remove `{key}`",
-        )  # fmt: skip
     if title == "tool":
         near = near or _MEANT.get(key)
     help_ = f"did you mean `{near}`?" if near else "keys: " + ", ".join(known)
@@ -300,6 +291,11 @@ _WANTED: Final = {
     "annotation": ("a text", "one text in quotes"),
     "examples": ("a list of values", "write [one, other]"),
     "switch": ("true or false", "small letters, no quotes"),
+    "rules": ("a block of rules", "write `rules: |` and the rules below it, indented"),
+    "condition": ("a condition, a text,", 'such as path under "src"'),
+    "options": ("a mapping from packs to values", "std/anti-fluff: {residue: 3}"),
+    "option values": ("a mapping from options to values", "write {residue: 3}"),
+    "option value": ("a text, a number, true or false, or a list of texts", "such as 3"),
     "catalog": ("a mapping of keys such as `tools`", "start the file with `catalog: its-name`"),
     "argument path": ("the name of an argument, a text,", "such as path"),
     "group name": ("a group, a text,", 'such as "@write"'),

@@ -13,7 +13,8 @@ from typing import Any, Final
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from tool_intent.policy.positions import START, Document, Report, Span, is_plain
+from tool_intent.policy.encoding import decode, reads_alike
+from tool_intent.policy.positions import START, Document, Report, is_plain
 from tool_intent.policy.yaml_errors import syntax_error
 
 try:
@@ -46,11 +47,6 @@ _NUMERIC: Final = frozenset(
 _WATCHED: Final = _FREE_TEXT | _FOLDABLE
 #: Mappings whose members may say nothing, as `{}`.
 _OPEN: Final = frozenset(("require", "optional", "fields"))
-#: Breaks for YAML that editors show as nothing, and what YAML forbids outright.
-_ODD = re.compile(
-    "\r(?!\n)|[\x85\u2028\u2029]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f\ufeff\ufffe\uffff\ud800-\udfff]"
-)
-
 
 class _Loader(_BaseLoader):
     """Composes nodes; leaves the type of what has no tag to this module."""
@@ -64,12 +60,10 @@ def parse(data: bytes, file: str, report: Report, *, nulls: bool = False) -> Doc
 
     `nulls` lets a plain `null` stand for JSON's: tool schemas hold them, policies do not.
     """
-    text = _decode(data, file, report)
+    text = decode(data, file, "yaml", report)
     if text is None:
         return Document(file, "", None, None)
-    odd = _ODD.search(text)
-    if odd is not None:
-        _report_odd(text, odd, file, report)
+    if not reads_alike(text, file, "yaml", report):
         return Document(file, text, None, None)
     root = _compose(text, file, report)
     document = Document(file, text, root, None)
@@ -80,34 +74,6 @@ def parse(data: bytes, file: str, report: Report, *, nulls: bool = False) -> Doc
         return document
     document.data = _Converter(document, report, nulls).value(root, 0)
     return document
-
-
-def _decode(data: bytes, file: str, report: Report) -> str | None:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig")
-        line, column = _place(before)
-        report.error(
-            "yaml/encoding", file, Span(line, column, line, column + 1),
-            f"the file is not UTF-8: byte 0x{data[error.start]:02x} does not fit",
-            "save the file as UTF-8",
-        )  # fmt: skip
-        return None
-
-
-def _report_odd(text: str, odd: re.Match[str], file: str, report: Report) -> None:
-    line, column = _place(text[: odd.start()])
-    report.error(
-        "yaml/character", file, Span(line, column, line, column + 1),
-        f"U+{ord(odd.group()):04X} cannot stand in a policy file: editors and YAML read it unlike",
-        "remove it, or write it as an escape in double quotes",
-    )  # fmt: skip
-
-
-def _place(before: str) -> tuple[int, int]:
-    line = before.count("\n") + 1
-    return line, len(before) - (before.rfind("\n") + 1) + 1
 
 
 def _compose(text: str, file: str, report: Report) -> Node | None:
@@ -255,9 +221,11 @@ class _Converter:
                 self._no_value(key_node, key, under)
                 out[key] = None
                 continue
-            if key in _WATCHED and self._free_text(node, key, value_node):
-                out[key] = value_node.value
-                break
+            if key in _WATCHED and self._spoilt(node, key, value_node):
+                out[key] = None
+                if _is_split(node, key, value_node):
+                    break  # the rest of the mapping is part of the condition
+                continue
             out[key] = self.value(value_node, depth + 1, key)
         node.value = kept  # node and data keep one shape
         return out
@@ -292,8 +260,9 @@ class _Converter:
         mend = f"write `{key}: {{}}`" if under in _OPEN else "write a value, or remove the line"
         self._error("null", node, f"`{key}` has no value", mend)
 
-    def _free_text(self, mapping: Any, key: str, node: Node) -> bool:
-        """Complain of text that YAML changed; whether the rest of the mapping is part of it."""
+    def _spoilt(self, mapping: Node, key: str, node: Node) -> bool:
+        """Complain of text that YAML changed; whether it is a sentence, of which a part would say
+        something else than the whole."""
         if node.__class__ is not ScalarNode:
             return False
         if node.style == ">" and key in _FOLDABLE:
@@ -301,31 +270,36 @@ class _Converter:
                 "folded", node, f"`>` folds the lines of `{key}` into one",
                 f"write `{key}: |`, which keeps them",
             )  # fmt: skip
+            return True
         if node.style or key not in _FREE_TEXT:
             return False
         end = node.end_mark
         rest = self._document.lines[end.line][end.column :].lstrip(" \t")
-        if rest.startswith("#"):
+        spoilt = rest.startswith("#")
+        if spoilt:
             self._error(
                 "comment", node,
                 f"YAML reads ` #` as a comment: only `{node.value}` was kept",
                 f"put the {'condition' if key == 'when' else key} in single quotes",
             )  # fmt: skip
-        if key == "when" and mapping.flow_style and _unclosed(node.value):
+        if _is_split(mapping, key, node):
             self._error(
                 "split", node, "YAML split the condition at its comma",
                 "put `when:` on its own line",
             )  # fmt: skip
-            return True
-        return False
+            spoilt = True
+        return spoilt and key in _FOLDABLE
 
     def _error(self, code: str, node: Node, message: str, mend: str) -> None:
         span = self._document.span(node)
         self._report.error(f"yaml/{code}", self._document.file, span, message, mend)
 
 
-def _unclosed(text: str) -> bool:
-    return text.count("(") > text.count(")")
+def _is_split(mapping: Any, key: str, node: Node) -> bool:
+    """Whether a condition inside { } goes on behind a comma."""
+    if key != "when" or not mapping.flow_style or not is_plain(node):
+        return False
+    return bool(node.value.count("(") > node.value.count(")"))
 
 
 def _tag(tag: str) -> str:

@@ -8,11 +8,15 @@ from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from tool_intent.rules import tree as t
-from tool_intent.rules.patterns import check_pattern
+from tool_intent.rules.diagnostics import nearest
+from tool_intent.rules.patterns import PatternSlip, check_pattern
 from tool_intent.rules.types import ANY, OPEN_RECORD, ROLES, TEXT, Type, from_schema
 
-#: Takes a pattern and its flags; answers a message and a help where RE2 cannot run it.
-PatternCheck: TypeAlias = Callable[[str, str], tuple[str, str] | None]
+#: Takes a pattern and its flags; answers what is wrong where RE2 cannot run it.
+PatternCheck: TypeAlias = Callable[[str, str], PatternSlip | None]
+#: Takes a target that is no group; None where it may match a tool, else the tool or group that
+#: was most likely meant, "" where none is near.
+TargetCheck: TypeAlias = Callable[[str], str | None]
 
 #: The groups that catalogs may put tools in.
 GROUPS: Final = ("@read", "@write", "@edit", "@exec", "@net")
@@ -26,48 +30,93 @@ class ToolFacts(NamedTuple):
     schema: Mapping[str, Any] | None = None
 
 
+class _Known(NamedTuple):
+    """What was worked out of targets, by their names."""
+
+    facts: dict[tuple[str, ...], tuple[ToolFacts, ...] | None]
+    roles: dict[tuple[str, ...], Mapping[str, Type]]
+    arguments: dict[tuple[str, ...], Type]
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """What a file's names may mean.
 
-    `groups` maps each known group to its tools, empty where they are not known. With
-    `open_fields` any other bare name is a text field once `has` has found it there. `options` are
-    named values that come from elsewhere.
+    `groups` maps each known group to its tools, empty where they are not known. `tools` maps each
+    known tool to what each catalog that has it knows. With `open_fields` any other bare name is a
+    text field once `has` has found it there. `options` are named values that come from elsewhere.
+    Without `targets` a target is expected to match a tool of `tools`, if there are any.
     """
 
     fields: Mapping[str, Type] = field(default_factory=lambda: {"intent": TEXT, "rationale": TEXT})
     groups: Mapping[str, frozenset[str]] = field(
         default_factory=lambda: dict.fromkeys(GROUPS, frozenset())
     )
-    tools: Mapping[str, ToolFacts] = field(default_factory=dict)
+    tools: Mapping[str, tuple[ToolFacts, ...]] = field(default_factory=dict)
     options: Mapping[str, Type] = field(default_factory=dict)
     open_fields: bool = True
     pattern: PatternCheck = check_pattern
+    targets: TargetCheck | None = None
+    _known: _Known = field(
+        default_factory=lambda: _Known({}, {}, {}), init=False, repr=False, compare=False
+    )
 
     def facts(self, targets: Iterable[t.Target]) -> tuple[ToolFacts, ...] | None:
         """What is known of every tool that the targets can mean; None where one of them can mean
         tools that nothing is known of, and without targets."""
-        targets = tuple(targets)
-        if not targets:
+        if not self.tools:
             return None
+        names = tuple(target.name for target in targets)
+        if names not in self._known.facts:
+            self._known.facts[names] = self._facts(names)
+        return self._known.facts[names]
+
+    def roles(self, targets: Iterable[t.Target]) -> Mapping[str, Type]:
+        """The roles that can be named: all where some tool is unknown, else those of any tool."""
+        facts = self.facts(targets)
+        if facts is None:
+            return ROLES
+        names = tuple(target.name for target in targets)
+        if names not in self._known.roles:
+            roles = {role for fact in facts for role in fact.roles if role in ROLES}
+            self._known.roles[names] = {role: ROLES[role] for role in sorted(roles)}
+        return self._known.roles[names]
+
+    def arguments(self, targets: Iterable[t.Target]) -> Type:
+        """The record `args`: of several tools' members, those that differ are of type any, and
+        those that one of them may lack are optional."""
+        facts = self.facts(targets)
+        if not facts:
+            return OPEN_RECORD
+        names = tuple(target.name for target in targets)
+        if names not in self._known.arguments:
+            self._known.arguments[names] = _arguments(facts)
+        return self._known.arguments[names]
+
+    def _facts(self, targets: tuple[str, ...]) -> tuple[ToolFacts, ...] | None:
         out: list[ToolFacts] = []
         for target in targets:
-            for name in self._names(target.name):
+            for name in self._names(target):
                 if name not in self.tools:
                     return None
-                out.append(self.tools[name])
-        return tuple(out)
+                out += self.tools[name]
+        return tuple(out) if targets else None
 
     def _names(self, target: str) -> Iterable[str]:
         if target.startswith("@"):
             return sorted(self.groups.get(target, ())) or (target,)
         return (target,)
 
-    def meets(self, target: str) -> bool:
-        """Whether a target can match a known tool, or no tools are known."""
+    def stray(self, target: str) -> str | None:
+        """None where a target can match a known tool, or no tools are known; else the name most
+        likely meant, "" where none is near."""
         if target.startswith("@"):
-            return target in self.groups
-        return not self.tools or any(fnmatchcase(name, target) for name in self.tools)
+            return None if target in self.groups else nearest(target, self.groups) or ""
+        if self.targets is not None:
+            return self.targets(target)
+        if not self.tools or any(fnmatchcase(name, target) for name in self.tools):
+            return None
+        return nearest(target, self.tools) or ""
 
 
 #: For a `.rules` file checked by itself.
@@ -80,18 +129,7 @@ def field_type(schema: Mapping[str, Any] | bool) -> Type:
     return TEXT if found.kind in {"string", "any"} else found
 
 
-def roles_of(facts: tuple[ToolFacts, ...] | None) -> Mapping[str, Type]:
-    """The roles that can be named: all where some tool is unknown, else those of any tool."""
-    if facts is None:
-        return ROLES
-    return {role: ROLES[role] for fact in facts for role in fact.roles if role in ROLES}
-
-
-def arguments_of(facts: tuple[ToolFacts, ...] | None) -> Type:
-    """The record `args`: of several tools' members, those that differ are of type any, and those
-    that one of them may lack are optional."""
-    if not facts:
-        return OPEN_RECORD
+def _arguments(facts: tuple[ToolFacts, ...]) -> Type:
     records = [from_schema({"type": "object", **(fact.schema or {})}) for fact in facts]
     if any(fact.schema is None for fact in facts):
         return OPEN_RECORD

@@ -109,7 +109,12 @@ class Typer:
     def _regex(self, node: t.RegexLiteral) -> Type:
         wrong = self._pattern(node.pattern, node.flags)
         if wrong is not None:
-            self._report(node.span, "rules/pattern", *wrong)
+            at = node.span
+            if wrong.offset:  # at 0 it is the whole pattern, or as good as
+                # A pattern stands on one line, behind its slash, as it was written.
+                column = at.column + 1 + wrong.offset
+                at = t.Span(at.line, column, at.line, column + 1)
+            self._report(at, "rules/pattern", wrong.message, wrong.help)
         return PATTERN
 
     def _path(self, node: t.Path, scope: Scope) -> Type:
@@ -305,10 +310,10 @@ class Typer:
         """Report groups that nobody defines, and warn of targets that no known tool matches."""
         environment = scope.environment
         for target in targets:
-            if environment.meets(target.name):
+            near = environment.stray(target.name)
+            if near is None:
                 continue
             group = target.name.startswith("@")
-            near = nearest(target.name, environment.groups if group else environment.tools)
             mend = f"did you mean `{near}`?" if near else ""
             if group:
                 mend = mend or f"there are {', '.join(environment.groups)}"

@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 
 from tool_intent.rules import tree as t
 from tool_intent.rules.diagnostics import nearest
-from tool_intent.rules.environment import Environment, arguments_of, roles_of
+from tool_intent.rules.environment import Environment
 from tool_intent.rules.printer import print_condition
 from tool_intent.rules.types import (
     ANY,
@@ -105,14 +105,14 @@ class Scope:
         if name in self.named:
             return self.named[name].meaning, self.named[name].type
         if name == "args":
-            return "args", arguments_of(self.environment.facts(self.targets))
+            return "args", self.environment.arguments(self.targets)
         if name in ROOTS:
             return name, ROOTS[name]  # type: ignore[return-value]  # the keys are meanings
         if name in self.environment.fields:
             return "field", self.environment.fields[name]
         if name in self.environment.options:
             return "option", self.environment.options[name]
-        role = roles_of(self.environment.facts(self.targets)).get(name)
+        role = self.environment.roles(self.targets).get(name)
         if role is not None:
             return "role", role
         if name in self.lost:
@@ -128,7 +128,7 @@ class Scope:
         yield from ROOTS
         yield from self.environment.fields
         yield from self.environment.options
-        yield from roles_of(self.environment.facts(self.targets))
+        yield from self.environment.roles(self.targets)
 
     def taken(self, name: str) -> str | None:
         """What a name means already, in words, or None if it is free."""

@@ -56,7 +56,7 @@ def compare(operator: str, left: Any, right: Any, state: State | None = None) ->
     if left is None or right is None or not _alike(left, right):
         return None
     if operator in ("==", "!="):
-        same = left == right if state is None else _same_place(left, right, state)
+        same: bool | None = bool(left == right) if state is None else _same_place(left, right, state)
         return _opposite(same) if operator == "!=" else same
     return _ORDERS[operator](left, right) if not isinstance(left, str | bool) else None
 

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
-from typing import Any
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tool_intent.runtime.arguments import is_plain_scalar, snapshot
 from tool_intent.runtime.decision import Decision, decided
 from tool_intent.runtime.extend import collisions
-from tool_intent.runtime.model import Finding, Scalar
+from tool_intent.runtime.model import STRENGTH, Finding, Scalar
 from tool_intent.runtime.pointer import escape, tokens
 from tool_intent.runtime.program import Program
 from tool_intent.runtime.strip import Carrier, Steps, places
 from tool_intent.runtime.text import normalise
 
+if TYPE_CHECKING:
+    from tool_intent.runtime.paths import Place
+    from tool_intent.runtime.session import SessionView
+    from tool_intent.runtime.state import State
+
 _NO_CARRIERS: tuple[Carrier, ...] = ()
 
 
-def judge(program: Program, id: Scalar, args: Any, policy: str, schema: Any = None) -> Decision:
+class Around(NamedTuple):
+    """What rules can ask about, besides the call itself: where it is made, what the surface tells
+    of it, the time (seconds since the epoch), and what its session did before."""
+
+    place: Place
+    context: Mapping[str, Any] | None = None
+    now: float | None = None
+    view: SessionView | None = None
+
+
+def judge(
+    program: Program,
+    id: Scalar,
+    args: Any,
+    policy: str,
+    schema: Any = None,
+    around: Around | None = None,
+) -> Decision:
     """The decision on a call of the program's tool. `args` is not changed.
 
-    `schema` is the tool's own argument schema, where the host knows it better than the catalog.
+    `schema` is the tool's own argument schema, where the host knows it better than the catalog;
+    `around` is given where there are rules, or a history to keep.
     """
     if args.__class__ is dict and schema is None and not program.taken:
         copy = args.copy()
@@ -35,9 +58,11 @@ def judge(program: Program, id: Scalar, args: Any, policy: str, schema: Any = No
             # Nothing but plain scalars under plain names: a shallow copy is deep, and nothing in
             # it is odd or ambiguous.
             found = program.judge(copy)
-            findings = () if found is None else _in_order(found, copy)
+            if around is not None:
+                found = _by_rules(program, copy, program.carriers, found or [], around)
+            findings = () if not found else _in_order(found, copy)
             return decided(id, program.tool, findings, copy, program.carriers, policy)
-    return _judge_with_care(program, id, args, policy, schema)
+    return _judge_with_care(program, id, args, policy, schema, around)
 
 
 def not_an_object(args: Any) -> Finding:
@@ -63,8 +88,12 @@ def not_judged(tool: object, id: Scalar, policy: str, error: Exception) -> Decis
     return decided(id, str(tool), (finding,), None, _NO_CARRIERS, policy)
 
 
-def _judge_with_care(program: Program, id: Scalar, args: Any, policy: str, schema: Any) -> Decision:
+def _judge_with_care(
+    program: Program, id: Scalar, args: Any, policy: str, schema: Any, around: Around | None
+) -> Decision:
     if not isinstance(args, dict):
+        if around is not None and around.view is not None:
+            around.view.tried(_state(program, {}, _NO_CARRIERS, around))
         finding = not_an_object(args)
         return decided(id, program.tool, (finding,), None, _NO_CARRIERS, policy)
     copy, odd_keys, found = snapshot(args)
@@ -78,7 +107,53 @@ def _judge_with_care(program: Program, id: Scalar, args: Any, policy: str, schem
         found = [f for f in found if f.at not in mine or f.rule == "args/ambiguous"]
         found += _collided(program, taken)
         carriers = without(carriers, taken)
+    if around is not None:
+        found = _by_rules(program, copy, carriers, found, around)
     return decided(id, program.tool, _in_order(found, copy), copy, carriers, policy)
+
+
+def _by_rules(
+    program: Program,
+    args: dict[str, Any],
+    carriers: tuple[Carrier, ...],
+    found: list[Finding],
+    around: Around,
+) -> list[Finding]:
+    """`found` and what the rules find; the call then counts as tried."""
+    state = _state(program, args, carriers, around)
+    if program.rules is not None:
+        more = program.rules(state)
+        if more:
+            found = _once_each(found + more)
+    if around.view is not None:
+        around.view.tried(state)
+    return found
+
+
+def _state(
+    program: Program, args: dict[str, Any], carriers: tuple[Carrier, ...], around: Around
+) -> State:
+    from tool_intent.runtime.state import State
+
+    context = around.context or {}
+    place = around.place
+    cwd = context.get("cwd")
+    if isinstance(cwd, str):
+        place = place._replace(cwd=cwd if cwd.startswith("/") else None)
+    return State(
+        program.tool, args, carriers, program.roles, context, around.now, around.view, place
+    )
+
+
+def _once_each(found: list[Finding]) -> list[Finding]:
+    """Findings that say the same of one place, once, with the strongest effect."""
+    kept: dict[tuple[str, str, str], Finding] = {}
+    for finding in found:
+        key = (finding.rule, finding.at, finding.message)
+        before = kept.get(key)
+        if before is None or STRENGTH[before.effect] < STRENGTH[finding.effect]:
+            kept[key] = finding
+    return list(kept.values())
 
 
 def _misspelt(program: Program, args: dict[str, Any]) -> Iterable[Finding]:

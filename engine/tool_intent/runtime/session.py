@@ -61,5 +61,11 @@ class SessionView(Protocol):
     def recent(self, calls: int) -> Iterator[Earlier]:
         """The last `calls` tried calls, newest first."""
 
+    def tried(self, state: State) -> int:
+        """Add a judged call, whatever came of it; returns its number in the session."""
+
+    def outcome(self, number: int, outcome: Outcome) -> bool:
+        """Note what came of call `number`; False where that is known, or the call forgotten."""
+
     def seen(self, token: str) -> bool | None:
         """Whether the person or a tool's result said `token`; None where nobody can tell."""

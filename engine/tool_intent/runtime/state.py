@@ -5,8 +5,8 @@ None stands for what cannot be told. It is never the value of anything that is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tool_intent.runtime.strip import Carrier, duplicate, innermost, places, strip
 from tool_intent.runtime.text import is_absent, normalise
@@ -37,7 +37,7 @@ class Spot(NamedTuple):
     chain: tuple[dict[str, Any], ...]
 
 
-NOTHING = Seq((), True)
+Made = TypeVar("Made")
 UNKNOWN_LIST = Seq((), False)
 
 
@@ -57,8 +57,8 @@ class State:
         tool: str,
         args: dict[str, Any],
         carriers: tuple[Carrier, ...],
-        roles: dict[str, tuple[str, ...]],
-        context: dict[str, Any],
+        roles: Mapping[str, tuple[str, ...]],
+        context: Mapping[str, Any],
         now: float | None,
         view: SessionView | None,
         place: Place,
@@ -268,11 +268,12 @@ class State:
         """A context value, None where the surface does not tell."""
         return scalar(self.context.get(name))
 
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _once(self, key: Any, make: Callable[[], Made]) -> Made:
         memo = self._memo
         if key not in memo:
             memo[key] = make()
-        return memo[key]
+        made: Made = memo[key]
+        return made
 
 
 #: What `member` gives for a value that is not there.
