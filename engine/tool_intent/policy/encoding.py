@@ -27,7 +27,7 @@ def decode(data: bytes, file: str, room: str, report: Report) -> str | None:
 
 
 def reads_alike(text: str, file: str, room: str, report: Report) -> bool:
-    """Whether a text holds nothing that its readers would read unlike; else `ROOM/character` says."""
+    """Whether a text holds nothing that readers take unlike; else `ROOM/character` is told."""
     odd = _ODD.search(text)
     if odd is None:
         return True

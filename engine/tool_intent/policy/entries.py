@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard
 
 from yaml import Node
@@ -12,7 +12,10 @@ from tool_intent.policy import constraints
 from tool_intent.policy.files import PolicyFile
 from tool_intent.policy.model import FieldDefinition, FieldUse, Requirement, Unlisted
 from tool_intent.policy.positions import Report, members, origin, text_nodes, texts
+from tool_intent.policy.sentences import read_condition
 from tool_intent.rules.diagnostics import nearest
+from tool_intent.rules.environment import Environment
+from tool_intent.rules.tree import Condition
 from tool_intent.runtime.model import STRENGTH, Effect, Origin, Rank
 
 
@@ -38,15 +41,15 @@ class FileReader:
                     name, schema, place, self._origins(schema, node, place), self._policy
                 )
 
-    def requirements(self) -> Iterator[Requirement]:
-        """The entries under `tools:`."""
+    def requirements(self, environments: Callable[[], Environment]) -> Iterator[Requirement]:
+        """The entries under `tools:`; `environments` gives what names in conditions mean."""
         for key, value, key_node, node in self._members("tools"):
             if value.__class__ is dict:
-                yield self._entry(key, value, node, key_node)
+                yield self._entry(key, value, node, key_node, environments)
             elif value.__class__ is list:
                 for entry, inner in zip(value, node.value, strict=True):
                     if entry.__class__ is dict:
-                        yield self._entry(key, entry, inner, inner)
+                        yield self._entry(key, entry, inner, inner, environments)
 
     def unlisted(self) -> Iterator[Unlisted]:
         """What the file says of tools that no key matches: at most one; `allow` is effect off."""
@@ -77,13 +80,25 @@ class FileReader:
         if isinstance(value, dict):
             yield from members(value, self._file.document.value([section]))
 
-    def _entry(self, key: str, entry: dict[str, Any], node: Node, at: Node) -> Requirement:
+    def _entry(
+        self,
+        key: str,
+        entry: dict[str, Any],
+        node: Node,
+        at: Node,
+        environments: Callable[[], Environment],
+    ) -> Requirement:
         uses: list[FieldUse] = []
+        when: Condition | None = None
         for word, value, _, inner in members(entry, node):
             if word == "require":
                 uses += self._uses(value, inner, True)
             elif word == "optional":
                 uses += self._uses(value, inner, False)
+            elif word == "when" and value and isinstance(value, str):
+                when = read_condition(
+                    value, self._file.document, inner, key, environments(), self._report
+                )
         if "optional" in entry and "require" in entry:
             self._contradictions(entry, node)
         effect = entry.get("effect", "deny")
@@ -95,6 +110,7 @@ class FileReader:
             effect if _is_effect(effect) else "deny",
             origin(at, self._shown, self._rank),
             self._policy,
+            when,
         )
 
     def _uses(self, value: Any, node: Node, required: bool) -> Iterator[FieldUse]:

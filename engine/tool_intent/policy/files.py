@@ -8,12 +8,16 @@ from typing import Any, Final
 
 from yaml import Node
 
-from tool_intent.policy import catalogs, schema_errors, sources
+from tool_intent.policy import catalogs, schema_errors, sources, wordlists
 from tool_intent.policy.catalogs import Catalog, read_catalog
 from tool_intent.policy.constraints import types_of
+from tool_intent.policy.encoding import decode, reads_alike
 from tool_intent.policy.positions import START, Document, Report, Span, text_nodes
+from tool_intent.policy.sentences import RuleText, read_block, read_rules
 from tool_intent.policy.sources import Root, Unreadable
+from tool_intent.policy.wordlists import WordList
 from tool_intent.policy.yaml_nodes import parse
+from tool_intent.rules import tree as t
 from tool_intent.rules.diagnostics import nearest
 from tool_intent.runtime.model import Rank
 
@@ -25,7 +29,6 @@ BUILT_IN: Final = {
     "rationale": "Why it is right: requirement, evidence or constraint.",
 }
 UNTIL_MENDED: Final = "mend it or remove it: until then every call is denied"
-_NEEDS_LANGUAGE: Final = "needs the rule language, which this release does not have"
 
 
 class CatalogFile:
@@ -39,17 +42,39 @@ class CatalogFile:
 
 
 class PolicyFile:
-    """A policy file with what it extends and the catalogs it names, in the order written."""
+    """A policy file or a rule file, with what it extends and the catalogs and word lists it names,
+    in the order written.
 
-    def __init__(self, path: str, shown: str, pack: bool, data: bytes, document: Document) -> None:
+    `rules` are those it holds itself. `lists` has its word lists by the names it writes, without
+    those that cannot be read. What it names must lie within one of `held`, if there are any.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        shown: str,
+        pack: bool,
+        data: bytes,
+        document: Document,
+        rules: RuleText | None,
+        held: tuple[str, ...],
+    ) -> None:
         self.path = path
         self.shown = shown
         self.pack = pack
         self.digest = sources.fingerprint(data)
         self.document = document
+        self.rules = rules
+        self.held = held
         self.extends: list[PolicyFile] = []
         self.catalogs: list[CatalogFile] = []
+        self.lists: dict[str, WordList] = {}
         self.names_catalog = False
+
+    @property
+    def is_rules(self) -> bool:
+        """Whether it is a rule file: it declares nothing and extends nothing."""
+        return self.path.endswith(sources.RULES_SUFFIX)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -90,19 +115,15 @@ class Reader:
         self._report = report
         self._files: dict[str, PolicyFile | None] = {}
         self._catalogs: dict[str, CatalogFile | None] = {}
+        self._lists: dict[str, WordList] = {}
         self._open: list[PolicyFile] = []
         self._linked: set[int] = set()
 
     def root(self, root: Root) -> PolicyFile | None:
         """A file that discovery or a person named, and through it all it extends."""
         pack = sources.pack_path(root.shown) == root.path
-        if root.path.endswith(sources.RULES_SUFFIX):
-            self._report.error(
-                "policy/needs-rule-language", root.shown, START,
-                f"`{os.path.basename(root.path)}` {_NEEDS_LANGUAGE}", "move the file away",
-            )  # fmt: skip
-            return None
-        return self._file(root.path, root.shown, pack, root.rank, (root.shown, START))
+        held = () if pack else _held(root.path)
+        return self._file(root.path, root.shown, pack, root.rank, (root.shown, START), held)
 
     def shipped_catalogs(self) -> list[CatalogFile]:
         """Every catalog that ships."""
@@ -113,17 +134,19 @@ class Reader:
         return [catalog for catalog in found if catalog is not None]
 
     def _file(
-        self, path: str, shown: str, pack: bool, rank: Rank, asked: tuple[str, Span]
+        self,
+        path: str,
+        shown: str,
+        pack: bool,
+        rank: Rank,
+        asked: tuple[str, Span],
+        held: tuple[str, ...],
     ) -> PolicyFile | None:
         real = os.path.realpath(path)
         if real not in self._files:
-            if len(self._files) >= MOST_FILES:
-                self._report.error(
-                    "policy/extends", *asked, f"a policy has at most {MOST_FILES} files",
-                    "extend fewer",
-                )  # fmt: skip
+            if self._too_many(asked):
                 return None
-            self._files[real] = self._parse(path, shown, pack, rank, asked)
+            self._files[real] = self._parse(path, shown, pack, rank, asked, held)
         file = self._files[real]
         if file is not None and id(file) not in self._linked:
             self._linked.add(id(file))
@@ -132,18 +155,45 @@ class Reader:
             self._open.pop()
         return file
 
+    def _too_many(self, asked: tuple[str, Span]) -> bool:
+        if len(self._files) + len(self._lists) < MOST_FILES:
+            return False
+        self._report.error(
+            "policy/extends", *asked, f"a policy has at most {MOST_FILES} files", "name fewer",
+        )  # fmt: skip
+        return True
+
     def _parse(
-        self, path: str, shown: str, pack: bool, rank: Rank, asked: tuple[str, Span]
+        self,
+        path: str,
+        shown: str,
+        pack: bool,
+        rank: Rank,
+        asked: tuple[str, Span],
+        held: tuple[str, ...],
     ) -> PolicyFile | None:
+        rank = "shipped" if pack else rank
         try:
-            data = sources.read(path, "shipped" if pack else rank)
+            data = sources.read(path, rank)
         except Unreadable as error:
             self._unreadable(shown, asked, error)
             return None
-        document = parse(data, shown, self._report)
-        if document.root is not None:
-            schema_errors.check(document, "policy", self._report)
-        return PolicyFile(path, shown, pack, data, document)
+        capped = sources.is_capped(rank)
+        if path.endswith(sources.RULES_SUFFIX):
+            document, rules = self._rule_file(data, shown, capped)
+        else:
+            document = parse(data, shown, self._report)
+            if document.root is not None:
+                schema_errors.check(document, "policy", self._report)
+            rules = read_block(document, self._report, capped=capped)
+        return PolicyFile(path, shown, pack, data, document, rules, held)
+
+    def _rule_file(self, data: bytes, shown: str, capped: bool) -> tuple[Document, RuleText | None]:
+        text = decode(data, shown, "rules", self._report)
+        if text is None or not reads_alike(text, shown, "rules", self._report):
+            return Document(shown, text or "", None, None), None
+        rules = read_rules(text, shown, self._report, capped=capped)
+        return Document(shown, text, None, None), rules
 
     def _unreadable(self, shown: str, asked: tuple[str, Span], error: Unreadable) -> None:
         named = asked[1] is not START
@@ -165,24 +215,48 @@ class Reader:
                 found = self._named_catalog(file, name, node, rank)
                 if found is not None:
                     file.catalogs.append(found)
+        for statement in file.rules.tree.statements if file.rules is not None else ():
+            for named in statement.files if isinstance(statement, t.Words) else ():
+                if named.value not in file.lists:
+                    self._word_list(file, named)
+
+    def _word_list(self, file: PolicyFile, named: t.TextLiteral) -> None:
+        name, asked = named.value, (file.shown, Span(*named.span))
+        if not name.strip():  # which the check of the rules says
+            return
+        path = self._beside(file, name, asked)
+        if path is None:
+            return
+        shown = _shown_beside(file, name)
+        if not os.path.exists(path) and _is_within(file.path, sources.shipped()):
+            path = os.path.join(sources.shipped(), name)
+        real = os.path.realpath(path)
+        if real not in self._lists:
+            if self._too_many(asked):
+                return
+            try:
+                self._lists[real] = wordlists.read_list(path, shown, self._report)
+            except Unreadable as error:
+                near = wordlists.near(path, name)
+                self._report.error(
+                    "policy/unreadable", *asked, f"`{name}` cannot be read: {error.reason}",
+                    f"did you mean `{near}`?" if near else f"put it beside `{file.shown}`",
+                )  # fmt: skip
+                return
+        file.lists[name] = self._lists[real]
 
     def _extended(self, file: PolicyFile, name: str, node: Node, rank: Rank) -> PolicyFile | None:
-        if name.endswith(sources.RULES_SUFFIX):
-            self._error(
-                file, node, "policy/needs-rule-language", f"`{name}` {_NEEDS_LANGUAGE}",
-                f"remove `{name}`",
-            )  # fmt: skip
-            return None
         pack = None if _is_relative(name) else sources.pack_path(name)
         if pack is None and not _is_relative(name):
             self._unknown(file, node, "pack", name, sources.packs())
             return None
-        path = pack or self._beside(file, name, node)
+        asked = (file.shown, file.document.span(node))
+        path = pack or self._beside(file, name, asked)
         if path is None:
             return None
         shown = name if pack else _shown_beside(file, name)
-        asked = (file.shown, file.document.span(node))
-        target = self._file(path, shown, pack is not None, rank, asked)
+        held = () if pack else file.held or _held(path)
+        target = self._file(path, shown, pack is not None, rank, asked, held)
         if target is not None and target in self._open:
             way = [f.shown for f in self._open[self._open.index(target) :]] + [target.shown]
             self._error(
@@ -199,10 +273,10 @@ class Reader:
             if name not in catalogs.names():
                 self._unknown(file, node, "catalog", name, catalogs.names())
             return None
-        path = self._beside(file, name, node)
+        asked = (file.shown, file.document.span(node))
+        path = self._beside(file, name, asked)
         if path is None:
             return None
-        asked = (file.shown, file.document.span(node))
         return self._catalog(path, _shown_beside(file, name), rank, asked)
 
     def _catalog(
@@ -221,27 +295,29 @@ class Reader:
                 self._catalogs[real] = CatalogFile(path, shown, data, catalog)
         return self._catalogs[real]
 
-    def _beside(self, file: PolicyFile, name: str, node: Node) -> str | None:
+    def _beside(self, file: PolicyFile, name: str, asked: tuple[str, Span]) -> str | None:
         """The path of a file named relative to `file`. A repository's policy stays within what
         holds its folder: whoever writes it decides what the engine reads and shows."""
-        folder = os.path.dirname(os.path.abspath(file.path))
-        path = os.path.join(folder, name)
-        if os.path.basename(folder) == sources.FOLDER:
-            real = os.path.realpath(path)
-            held = (os.path.realpath(folder), os.path.realpath(os.path.dirname(folder)))
-            if not any(_is_within(real, base) for base in held):
-                self._error(
-                    file, node, "policy/extends", f"`{name}` lies outside this repository",
-                    f"copy it beside `{file.shown}`",
-                )  # fmt: skip
-                return None
+        if os.path.isabs(name):
+            self._report.error(
+                "policy/extends", *asked, f"`{name}` is no path relative to `{file.shown}`",
+                f"copy it beside `{file.shown}` and write `{os.path.basename(name)}`",
+            )  # fmt: skip
+            return None
+        path = os.path.join(os.path.dirname(os.path.abspath(file.path)), name)
+        if file.held and not any(_is_within(os.path.realpath(path), h) for h in file.held):
+            self._report.error(
+                "policy/extends", *asked, f"`{name}` lies outside this repository",
+                f"copy it beside `{file.shown}`",
+            )  # fmt: skip
+            return None
         return path
 
     def _unknown(
         self, file: PolicyFile, node: Node, what: str, name: str, known: list[str]
     ) -> None:
         near = nearest(name, known)
-        if name.endswith((".yaml", ".yml")):
+        if name.endswith((".yaml", ".yml", sources.RULES_SUFFIX)):
             mend = f"write `./{os.path.basename(name)}` for a file beside this one"
         elif near:
             mend = f"did you mean `{near}`?"
@@ -259,6 +335,14 @@ def _is_relative(name: str) -> bool:
 
 def _is_within(path: str, base: str) -> bool:
     return path == base or path.startswith(base.rstrip(os.sep) + os.sep)
+
+
+def _held(path: str) -> tuple[str, ...]:
+    """The folders that a policy of a repository stays within, given where its first file is."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.basename(folder) != sources.FOLDER:
+        return ()
+    return os.path.realpath(folder), os.path.realpath(os.path.dirname(folder))
 
 
 def _shown_beside(file: PolicyFile, name: str) -> str:

@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Final
 
+from tool_intent.policy.catalogs import merged
+from tool_intent.policy.closing import close_groups
 from tool_intent.policy.entries import FileReader
+from tool_intent.policy.environments import Environments
 from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
 from tool_intent.policy.model import (
     CatalogTool,
     EffectivePolicy,
     FieldDefinition,
     Requirement,
+    Rule,
     Source,
     Unlisted,
 )
-from tool_intent.policy.positions import START, Report
+from tool_intent.policy.names import tool_names
+from tool_intent.policy.options import Settings
+from tool_intent.policy.positions import START, Report, Span
+from tool_intent.policy.sentences import check_file, flat_rules
 from tool_intent.policy.sources import Candidate, Root
-from tool_intent.policy.targets import check_targets, close_exceptions, declared_groups
-from tool_intent.runtime.model import RANKS, Origin, Rank
+from tool_intent.policy.targets import check_targets, declared_groups
+from tool_intent.policy.wordlists import WordList
+from tool_intent.rules.functions import FUNCTION_TABLE
+from tool_intent.rules.tree import Words
+from tool_intent.runtime.model import RANKS, SENIORITY, Origin, Rank
 from tool_intent.runtime.text import UNICODE_VERSION
 
 #: Raised when the same files come to mean something else.
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 _OURS: Final = "tool-intent"
 _SHIPPED: Final[Rank] = "shipped"
 
@@ -47,24 +58,29 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
     ranked = _ranked(reader, roots)
     catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
 
-    items: list[Requirement] = []
+    parts = [(file, rank, FileReader(file, rank, report)) for file, rank in ranked]
+    tools = _tools(catalog for catalog, _ in catalogs)
+    declared = declared_groups(parts, catalogs)
+    groups = merged(said for _, said in declared)
+    names = tool_names(tuple(sorted(tools)), tuple(sorted(groups)))
+    check_targets(parts, declared, groups, names, report)
+    environments = Environments(ranked, catalogs, declared, names)
+    settings = Settings(ranked, report)
+
+    items: list[Requirement | Rule] = []
     fields: dict[str, list[FieldDefinition]] = {}
     unlisted: list[Unlisted] = []
-    parts: list[tuple[PolicyFile, Rank, FileReader]] = []
-    for file, rank in ranked:
-        part = FileReader(file, rank, report)
-        parts.append((file, rank, part))
+    for file, rank, part in parts:
         _check_layer(file, rank, report)
         for definition in part.definitions():
             fields.setdefault(definition.name, []).append(definition)
-        items += part.requirements()
+        items += part.requirements(partial(environments.of, file, rank))
+        items += _rules(file, rank, environments, settings, report)
         unlisted += part.unlisted()
+    _check_ids(ranked, report)
 
-    tools = _tools(catalog for catalog, _ in catalogs)
-    declared = declared_groups(parts, catalogs)
-    groups = check_targets(parts, declared, tools, report)
     return EffectivePolicy(
-        items=tuple(close_exceptions(items, declared, groups)),
+        items=tuple(close_groups(items, declared, groups)),
         fields=_with_built_in(fields),
         unlisted=tuple(unlisted),
         groups=groups,
@@ -91,6 +107,36 @@ def _named_catalogs(
 ) -> list[tuple[CatalogFile, Rank]]:
     found = {(id(c), rank): (c, rank) for file, rank in ranked for c in file.catalogs}
     return list(found.values())
+
+
+def _rules(
+    file: PolicyFile, rank: Rank, environments: Environments, settings: Settings, report: Report
+) -> Iterable[Rule]:
+    """The rules that a file holds, as they mean at a rank; none where any is wrong."""
+    rules = file.rules
+    if rules is None:
+        return ()
+    is_sound = check_file(rules, file.shown, environments.of(file, rank), report)
+    named = {n.value for s in rules.tree.statements if isinstance(s, Words) for n in s.files}
+    found = {name: words.phrases for name, words in file.lists.items() if words.sound}
+    if not is_sound or len(found) < len(named):
+        return ()
+    values = settings.of(file, rank)
+    return flat_rules(rules.tree, file.shown, rank, file.policy, found, values)
+
+
+def _check_ids(ranked: Sequence[tuple[PolicyFile, Rank]], report: Report) -> None:
+    """Warn where two files give one id: both rules are judged, and findings do not tell which."""
+    first: dict[str, tuple[PolicyFile, int]] = {}
+    for file, _ in sorted(ranked, key=lambda pair: SENIORITY[pair[1]]):
+        for rule in file.rules.tree.rules if file.rules is not None else ():
+            other, line = first.setdefault(rule.id, (file, rule.id_span.line))
+            if other is not file:
+                report.warning(
+                    "rules/clash", file.shown, Span(*rule.id_span),
+                    f"`{rule.id}` is also given in {other.shown} on line {line}: both are judged",
+                    "choose another name",
+                )  # fmt: skip
 
 
 def _check_layer(file: PolicyFile, rank: Rank, report: Report) -> None:
@@ -128,8 +174,14 @@ def _with_built_in(
 def _sources(
     ranked: Iterable[tuple[PolicyFile, Rank]], catalogs: Iterable[tuple[CatalogFile, Rank]]
 ) -> tuple[Source, ...]:
-    files: list[tuple[PolicyFile | CatalogFile, Rank]] = [*ranked, *catalogs]
+    files: list[tuple[PolicyFile | CatalogFile | WordList, Rank]] = [*ranked, *catalogs]
+    files += _word_lists(ranked)
     return tuple(Source(file.path, file.shown, rank, file.digest) for file, rank in files)
+
+
+def _word_lists(ranked: Iterable[tuple[PolicyFile, Rank]]) -> list[tuple[WordList, Rank]]:
+    found = {(w.path, rank): (w, rank) for file, rank in ranked for w in file.lists.values()}
+    return list(found.values())
 
 
 def _digest(
@@ -140,7 +192,9 @@ def _digest(
         (rank, file.shown if file.pack else os.path.basename(file.path), file.digest)
         for file, rank in ranked
     ]
-    lines += [(rank, os.path.basename(file.path), file.digest) for file, rank in catalogs]
+    named: list[tuple[CatalogFile | WordList, Rank]] = [*catalogs, *_word_lists(ranked)]
+    lines += [(rank, os.path.basename(file.path), file.digest) for file, rank in named]
     text = "\n".join("\t".join(line) for line in sorted(lines))
-    whole = f"{_OURS} {SCHEMA_VERSION}\nunicode {UNICODE_VERSION}\n{text}\n"
+    versions = f"unicode {UNICODE_VERSION}\nfunctions {FUNCTION_TABLE}"
+    whole = f"{_OURS} {SCHEMA_VERSION}\n{versions}\n{text}\n"
     return "sha256:" + sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -139,6 +140,12 @@ class Report:
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Take over what another report found."""
         self._found.update(dict.fromkeys(diagnostics))
+
+    def told(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Take over what the rule language's checker says of text out of a file."""
+        self.extend(
+            replace(d, message=_visible(d.message), help=_visible(d.help)) for d in diagnostics
+        )
 
     def of(self, severity: Literal["error", "warning"]) -> tuple[Diagnostic, ...]:
         """Everything of one severity, by file and place."""

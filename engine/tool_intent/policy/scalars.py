@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from yaml import Node
+from yaml import Node, ScalarNode
 
 from tool_intent.policy.positions import Document
 from tool_intent.rules.diagnostics import Diagnostic
@@ -26,14 +26,19 @@ class Offsets(NamedTuple):
 
 def is_block(node: Node) -> bool:
     """Whether a scalar is written as a block that keeps its lines (`|`)."""
-    return bool(getattr(node, "style", None) == "|")
+    return _style(node) == "|"
+
+
+def _style(node: Node) -> str:
+    """How a scalar is written: a quote, `|`, `>`, or nothing."""
+    return (isinstance(node, ScalarNode) and node.style) or ""
 
 
 def offsets(document: Document, node: Node) -> Offsets:
     """Where the text of a block, or of a scalar that stands on one line as it is, begins."""
     mark = node.start_mark
     if not is_block(node):
-        return Offsets(mark.line, mark.column + bool(node.style))
+        return Offsets(mark.line, mark.column + len(_style(node)))
     for n, line in enumerate(node.value.split("\n")):
         if line.strip():
             written = document.lines[mark.line + 1 + n]
@@ -46,13 +51,11 @@ def is_verbatim(document: Document, node: Node) -> bool:
     if is_block(node):
         return True
     mark = node.start_mark
-    start = mark.column + bool(node.style)
+    start = mark.column + len(_style(node))
     return document.lines[mark.line].startswith(node.value, start)
 
 
-def moved(
-    found: Iterable[Diagnostic], document: Document, node: Node
-) -> tuple[Diagnostic, ...]:
+def moved(found: Iterable[Diagnostic], document: Document, node: Node) -> tuple[Diagnostic, ...]:
     """Diagnostics whose places count from the start of a scalar's value, at the places where its
     characters stand in the file: quotes hold escapes, and long texts are folded."""
     starts = [0]
@@ -67,9 +70,7 @@ def moved(
     for d in found:
         line, column = at(d.line, d.column)
         end_line, end_column = at(d.end_line, d.end_column)
-        out.append(
-            replace(d, line=line, column=column, end_line=end_line, end_column=end_column)
-        )
+        out.append(replace(d, line=line, column=column, end_line=end_line, end_column=end_column))
     return tuple(out)
 
 
@@ -79,7 +80,7 @@ def _places(document: Document, node: Node) -> list[tuple[int, int]]:
     begins = [0]
     for line in document.lines:
         begins.append(begins[-1] + len(line) + 1)
-    here = begins[node.start_mark.line] + node.start_mark.column + bool(node.style)
+    here = begins[node.start_mark.line] + node.start_mark.column + len(_style(node))
     offsets_of: list[int] = []
     n = 0
     while n < len(node.value):
@@ -92,13 +93,13 @@ def _places(document: Document, node: Node) -> list[tuple[int, int]]:
             n += width
             here = fold.end()
             continue
-        here = _after(text, here, node.style)
+        here = _after(text, here, _style(node))
         n += 1
     offsets_of.append(here)
     return [_line_and_column(begins, offset) for offset in offsets_of[: len(node.value) + 1]]
 
 
-def _after(text: str, here: int, style: str | None) -> int:
+def _after(text: str, here: int, style: str) -> int:
     """Where the character of a value that begins at `here` ends."""
     if style == "'" and text.startswith("''", here):
         return here + 2

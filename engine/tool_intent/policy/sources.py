@@ -82,7 +82,12 @@ def fingerprint(data: bytes) -> str:
 
 def size_limit(rank: Rank) -> int:
     """How many bytes a policy file of this rank may have."""
-    return _MIB if rank in _LOCAL_RANKS else 16 * _MIB
+    return _MIB if is_capped(rank) else 16 * _MIB
+
+
+def is_capped(rank: Rank) -> bool:
+    """Whether files of this rank may be written by those they judge, and so are limited."""
+    return rank in _LOCAL_RANKS
 
 
 def read(path: str, rank: Rank) -> bytes:

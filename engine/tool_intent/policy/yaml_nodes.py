@@ -48,6 +48,7 @@ _WATCHED: Final = _FREE_TEXT | _FOLDABLE
 #: Mappings whose members may say nothing, as `{}`.
 _OPEN: Final = frozenset(("require", "optional", "fields"))
 
+
 class _Loader(_BaseLoader):
     """Composes nodes; leaves the type of what has no tag to this module."""
 

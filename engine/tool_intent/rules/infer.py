@@ -194,7 +194,7 @@ class Typer:
     def _fits(self, function: str, node: t.Condition, given: Type, wanted: Parameter) -> None:
         if any(fits(given, type_) for type_ in wanted.types):
             return
-        mend = ""
+        mend = FUNCTIONS[function].doc
         if PATTERN in wanted.types and isinstance(node, t.TextLiteral):
             mend = f"write /{node.value.replace('/', chr(92) + '/')}/"
         message = f"`{function}` takes {wanted}, not {given}"
@@ -313,13 +313,13 @@ class Typer:
             near = environment.stray(target.name)
             if near is None:
                 continue
-            group = target.name.startswith("@")
             mend = f"did you mean `{near}`?" if near else ""
-            if group:
+            if target.name.startswith("@"):
                 mend = mend or f"there are {', '.join(environment.groups)}"
                 message = f"no group is called `{target.name}`"
                 self._report(target.span, "rules/name", message, mend)
             else:
+                mend = mend or "see the catalogs for the tools' names"
                 message = f"no known tool matches `{target.name}`"
                 self._report(target.span, "rules/target", message, mend, "warning")
 

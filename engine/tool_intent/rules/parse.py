@@ -54,7 +54,7 @@ def parse_rules(
     `column_offset` columns in.
 
     Returns the tree and no diagnostics, or None and all errors, by position; it raises nothing.
-    `max_rules` is None for files above repo rank.
+    `max_rules` is None for files above repo rank, which may be of any size too.
     """
     parsed = parse_partly(
         text, file, line_offset=line_offset, column_offset=column_offset, max_rules=max_rules
@@ -73,7 +73,7 @@ def parse_partly(
     """As `parse_rules`, but with the statements that are sound where others are not: for editors,
     and for reporting what is wrong with both at once. Never judge calls by a partial tree."""
     reader = _Reader(text, file, line_offset, column_offset)
-    if reader.too_long():
+    if max_rules is not None and reader.too_long():
         return Parsed(t.RuleFile(()), tuple(reader.diagnostics), frozenset())
     statements: list[t.AnyStatement] = []
     trailing: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ class _Reader:
         """Says that the rule at `at` is one too many."""
         self.report(at, f"a file holds at most {most} rules", "split it")
 
-    def report(self, at: t.Span, message: str, help: str) -> None:  # noqa: A002 (a diagnostic's own word)
+    def report(self, at: t.Span, message: str, help: str) -> None:
         """Note an error at a place of the file."""
         if len(self.diagnostics) >= MAX_ERRORS:
             return

@@ -93,7 +93,7 @@ def _check_text(pattern: str) -> None:
 
 def _size(text: str, tree: Node, *, small: bool) -> int:
     """How many instructions RE2 makes of it; raises PatternError if too many or if it refuses."""
-    import re2  # noqa: PLC0415  only a policy with patterns needs it
+    import re2
 
     try:
         size = int(program(text).programsize)

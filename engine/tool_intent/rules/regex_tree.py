@@ -17,7 +17,7 @@ MAX_POINT: Final = 0x10FFFF
 class PatternError(ValueError):
     """A pattern that cannot be used: what is wrong, how to mend it, where (0-based code points)."""
 
-    def __init__(self, message: str, help: str, offset: int) -> None:  # noqa: A002
+    def __init__(self, message: str, help: str, offset: int) -> None:
         super().__init__(message)
         self.message = message
         self.help = help

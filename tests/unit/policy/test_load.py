@@ -9,7 +9,7 @@ import pytest
 
 from tool_intent.policy.load import load
 from tool_intent.policy.model import FieldUse, Unlisted
-from tool_intent.policy.sources import Candidate, Root, discover, named
+from tool_intent.policy.sources import Candidate, Root, named
 from tool_intent.runtime.model import Origin
 
 POLICY = """\
@@ -284,16 +284,6 @@ def test_what_cannot_be_read_breaks_the_policy(small, tmp_path):
         ("fifo.yaml", "policy/unreadable",
          "`fifo.yaml` cannot be read: it is a folder, not a regular file"),
     ]  # fmt: skip
-
-
-def test_rule_files_that_are_found_are_refused(small, tmp_path):
-    (tmp_path / ".tool-intent").mkdir()
-    (tmp_path / ".tool-intent" / "x.rules").write_text("rule a/b on bash\n")
-    found = discover(str(tmp_path), {"HOME": str(tmp_path)}, machine="/nonexistent")
-    roots = [Root(c.path, c.rank, c.shown) for c in found if c.state == "loaded"]
-    (error,) = load(roots).broken
-    assert (error.file, error.code) == (".tool-intent/x.rules", "policy/needs-rule-language")
-    assert "needs the rule language" in error.message
 
 
 def test_nothing_loaded_is_an_empty_policy(small):

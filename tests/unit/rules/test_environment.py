@@ -117,9 +117,10 @@ def test_a_target_that_no_known_tool_matches_is_a_warning() -> None:
     assert tree is not None
     assert [(d.severity, d.line, d.column, d.message, d.help) for d in found] == [
         ("warning", 1, 13, "no known tool matches `edti`", "did you mean `edit`?"),
-        ("warning", 1, 19, "no known tool matches `mcp__*`", ""),
+        ("warning", 1, 19, "no known tool matches `mcp__*`",
+         "see the catalogs for the tools' names"),
         ("warning", 2, 18, "no known tool matches `bahs`", "did you mean `bash`?"),
-    ]
+    ]  # fmt: skip
 
 
 def test_what_this_means_is_what_the_name_means_for_the_call_being_judged() -> None:
