@@ -28,7 +28,7 @@ const MEANINGS = {
   bash: { groups: ["@exec"], roles: { command: "command" } },
   powershell: { groups: ["@exec"], roles: { command: "command" } },
   // The tools that a script calls are judged call by call; `models` sends data out by itself.
-  codemode: { groups: ["@net"], roles: {} },
+  codemode: { groups: ["@net"], roles: { content: "code" } },
   tool_search: { groups: [], roles: {} },
 };
 

@@ -1,7 +1,7 @@
 """Writes the catalog of an MCP server to standard output: the tools that it lists on stdio.
 
-    npm install --prefix FOLDER @modelcontextprotocol/server-filesystem
-    python tests/agents/extract_mcp.py mcp-filesystem FOLDER > policies/catalog/mcp-filesystem.yaml
+npm install --prefix FOLDER @modelcontextprotocol/server-filesystem
+python tests/agents/extract_mcp.py mcp-filesystem FOLDER > policies/catalog/mcp-filesystem.yaml
 """
 
 from __future__ import annotations
@@ -23,8 +23,16 @@ _PATH: Final = {"path": "path"}
 #: The tools of the server as MCP names them, and its package.
 FILESYSTEM: Final = {
     **dict.fromkeys(
-        "directory_tree get_file_info list_directory list_directory_with_sizes read_file"
-        " read_media_file read_text_file search_files".split(),
+        [
+            "directory_tree",
+            "get_file_info",
+            "list_directory",
+            "list_directory_with_sizes",
+            "read_file",
+            "read_media_file",
+            "read_text_file",
+            "search_files",
+        ],
         Meaning(("@read",), _PATH),
     ),
     "read_multiple_files": Meaning(("@read",), {"path": "paths[]"}),
@@ -101,7 +109,7 @@ def _asked(
                 fail(f"{method} failed: {message['error']}")
             result: dict[str, Any] = message["result"]
             return result
-    fail(f"the server ended without an answer to {method}")
+    return fail(f"the server ended without an answer to {method}")
 
 
 def _send(requests: IO[str], **message: Any) -> None:

@@ -43,9 +43,26 @@ CLAUDE_CODE: Final = {
     "WebFetch": Meaning(("@net",), {"url": "url"}),
     "WebSearch": Meaning(("@net",), {"content": "query"}),
     **dict.fromkeys(
-        "Agent CronCreate CronDelete CronList EnterWorktree ExitWorktree ListAgents ReportFindings"
-        " ScheduleWakeup SendMessage Skill TaskCreate TaskGet TaskList TaskStop TaskUpdate"
-        " TodoWrite Workflow".split(),
+        [
+            "Agent",
+            "CronCreate",
+            "CronDelete",
+            "CronList",
+            "EnterWorktree",
+            "ExitWorktree",
+            "ListAgents",
+            "ReportFindings",
+            "ScheduleWakeup",
+            "SendMessage",
+            "Skill",
+            "TaskCreate",
+            "TaskGet",
+            "TaskList",
+            "TaskStop",
+            "TaskUpdate",
+            "TodoWrite",
+            "Workflow",
+        ],
         Meaning(),
     ),
 }
@@ -58,7 +75,7 @@ CODEX: Final = {
     "apply_patch": Meaning(("@edit",), {"content": "command"}),
     "view_image": Meaning(("@read",), {"path": "path"}),
     **dict.fromkeys(
-        "create_goal get_goal request_user_input update_goal".split(),
+        ["create_goal", "get_goal", "request_user_input", "update_goal"],
         Meaning(),
     ),
 }
@@ -115,8 +132,8 @@ def claude_code(command: str) -> tuple[dict[str, str], list[dict[str, Any]]]:
             )
         for tool in _tools(server.bodies):
             found.setdefault(tool["name"], {**tool, "schema": tool["input_schema"]})
-    how = f"{HOW}, from the requests of the claude command that claude-agent-sdk carries"
-    return _source("@anthropic-ai/claude-code", version, how), list(found.values())
+    how = f"{HOW}, from the requests of the claude command that the package carries"
+    return _source("claude-agent-sdk", f"Claude Code {version}", how), list(found.values())
 
 
 def codex(command: str) -> tuple[dict[str, str], list[dict[str, Any]]]:
@@ -194,9 +211,7 @@ def main() -> None:
     if len(sys.argv) != 3 or sys.argv[1] not in ("claude-code", "codex"):
         fail("expected claude-code or codex, and the agent's executable")
     name, command = sys.argv[1], os.path.abspath(sys.argv[2])
-    extract, meanings = (
-        (claude_code, CLAUDE_CODE) if name == "claude-code" else (codex, CODEX)
-    )
+    extract, meanings = (claude_code, CLAUDE_CODE) if name == "claude-code" else (codex, CODEX)
     source, tools = extract(command)
     sys.stdout.write(catalog_text(name, source, tools, meanings))
 

@@ -147,8 +147,8 @@ def test_anti_fluff_judges_each_entry_of_an_edit(packs: dict[str, Artifact]) -> 
     entries[1] |= {"intent": "n/a", "rationale": "n/a"}
     decision = decided(packs["anti-fluff"], "edit", {"path": "a.py", "edits": entries})
     assert decision.decision == "deny"
-    places = {finding.at.rpartition("/edits/")[2].partition("/")[0] for finding in decision.findings}
-    assert places == {"1"}
+    assert decision.findings
+    assert all(finding.at.startswith("/edits/1") for finding in decision.findings)
 
 
 @pytest.mark.parametrize(
