@@ -92,8 +92,10 @@ def holds(node: c.Condition, frame: Frame) -> bool | None:  # noqa: PLR0912 (a c
         case c.Has(inside):
             return _has(inside, frame)
         case c.Compare(operator, left, right, how):
-            state = frame.state if how == "path" else None
-            return compare(operator, value(left, frame), value(right, frame), state)
+            one, two = value(left, frame), value(right, frame)
+            if how == "plain":
+                return compare(operator, one, two)
+            return compare(operator, one, two, _home(left, frame), _home(right, frame))
         case c.In(left, right, how):
             state = frame.state if how == "path" else None
             return contains(value(right, frame), value(left, frame), state)
@@ -106,6 +108,11 @@ def holds(node: c.Condition, frame: Frame) -> bool | None:  # noqa: PLR0912 (a c
         case c.Earlier(history):
             found = _earlier(history, frame)
             return _any(found)
+
+
+def _home(node: c.Value, frame: Frame) -> State:
+    """The call that a value is from, whose folder a relative path starts at."""
+    return frame.judged.state if isinstance(node, c.Judged) and frame.judged else frame.state
 
 
 def value(node: c.Value, frame: Frame) -> Any:  # noqa: PLR0912 (a case a node)

@@ -24,12 +24,15 @@ class ToolNames:
     def _near(self) -> dict[str, str]:
         """Every spelling with one letter left out, and the folded name, to the name."""
         near: dict[str, str] = {}
-        for name in [*self._groups, *self._tools]:
+        # Of `Bash` and `bash` the plainer is meant.
+        plain = sorted(self._tools, key=lambda name: name != name.casefold())
+        for name in [*self._groups, *plain]:
             folded = _fold(name)
-            near[folded] = name
             if len(folded) >= _SHORTEST:
                 for spelling in _shortened(folded):
                     near.setdefault(spelling, name)
+        for name in [*self._groups, *reversed(plain)]:
+            near[_fold(name)] = name
         return near
 
     def matches(self, name: str) -> bool:

@@ -45,18 +45,24 @@ def matches(pattern: Pattern, text: Any) -> bool | None:
     return search(pattern, text) if text else False
 
 
-def compare(operator: str, left: Any, right: Any, state: State | None = None) -> bool | None:
+def compare(
+    operator: str, left: Any, right: Any, state: State | None = None, other: State | None = None
+) -> bool | None:
     """`left OPERATOR right`, unknown for values that cannot be compared. `state` makes `==` and
-    `!=` compare places in the file system."""
+    `!=` compare places in the file system; `other` is the call that the right side is from."""
     if isinstance(left, Seq) or isinstance(right, Seq):
-        listed, other = (left, right) if isinstance(left, Seq) else (right, left)
-        found = _any(compare("==", item, other, state) for item in listed.items)
-        same = found if found or listed.complete else None
-        return _opposite(same) if operator == "!=" else same
+        if isinstance(left, Seq):
+            listed = left
+            found = _any(compare("==", item, right, state, other) for item in left.items)
+        else:
+            listed = right
+            found = _any(compare("==", left, item, state, other) for item in right.items)
+        found = found if found or listed.complete else None
+        return _opposite(found) if operator == "!=" else found
     if left is None or right is None or not _alike(left, right):
         return None
     if operator in ("==", "!="):
-        same: bool | None = bool(left == right) if state is None else _same_place(left, right, state)
+        same = bool(left == right) if state is None else _same_place(left, right, state, other)
         return _opposite(same) if operator == "!=" else same
     return _ORDERS[operator](left, right) if not isinstance(left, str | bool) else None
 
@@ -106,12 +112,12 @@ def _alike(left: Any, right: Any) -> bool:
     return isinstance(left, int | float) and isinstance(right, int | float)
 
 
-def _same_place(left: Any, right: Any, state: State) -> bool | None:
+def _same_place(left: Any, right: Any, state: State, other: State | None) -> bool | None:
     if not isinstance(left, str) or not isinstance(right, str):
         return None
     from tool_intent.runtime.paths import same
 
-    return same(state.resolved(left), state.resolved(right), state.place)
+    return same(state.resolved(left), (other or state).resolved(right), state.place)
 
 
 def _opposite(value: bool | None) -> bool | None:

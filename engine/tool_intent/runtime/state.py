@@ -30,6 +30,12 @@ class Seq(NamedTuple):
     complete: bool
 
 
+class LiteralPath(str):
+    """A path that a tool takes as it stands: no variable or glob in it is expanded."""
+
+    __slots__ = ()
+
+
 class Spot(NamedTuple):
     """A place that rules are judged at: its pointer, and the objects from the call down to it."""
 
@@ -77,30 +83,35 @@ class State:
 
     def text(self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None) -> str | None:
         """A text field at a place, normalised; empty where absent."""
-        if depth is None:
-            return ""
-        container = chain[depth] if depth >= 0 else self._nearest(chain, name)
-        return read_text(container[name]) if name in container else ""
+        container = self._container(chain, name, depth)
+        return "" if name not in container else read_text(container[name])
 
     def value(self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None) -> Any:
         """A field of another type at a place; None where absent."""
-        if depth is None:
-            return None
-        container = chain[depth] if depth >= 0 else self._nearest(chain, name)
-        return scalar(container.get(name))
+        return scalar(self._container(chain, name, depth).get(name))
 
     def has_value(
         self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None
     ) -> bool | None:
         """Whether a field of another type is there."""
-        if depth is None:
-            return False
-        container = chain[depth] if depth >= 0 else self._nearest(chain, name)
-        return name in container
+        return name in self._container(chain, name, depth)
 
-    @staticmethod
-    def _nearest(chain: tuple[dict[str, Any], ...], name: str) -> dict[str, Any]:
-        return next((c for c in reversed(chain) if name in c), chain[-1])
+    def _container(
+        self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None
+    ) -> dict[str, Any]:
+        """The object that carries a field at a place; an empty one where none does.
+
+        A negative depth asks for the nearest that has it. Where a call has no place of the kind
+        that the rule is judged at, the call itself may carry the field.
+        """
+        if depth is None:
+            return _NOTHING
+        if depth < 0:
+            return next((c for c in reversed(chain) if name in c), _NOTHING)
+        if depth < len(chain):
+            return chain[depth]
+        carried = any(not c.at and name in c.fields for c in self.carriers)
+        return chain[0] if carried else _NOTHING
 
     def spots(self, kinds: tuple[tuple[str, ...], ...]) -> list[Spot]:
         """Every place of these kinds, in argument order; the call itself where there is none."""
@@ -125,12 +136,16 @@ class State:
             at = self.roles.get(name, ())
             if at == ():
                 return None
-        return self._once(("role", at), lambda: self._role(at))
+        return self._once(("role", at), lambda: self._role(at, name))
 
-    def _role(self, at: tuple[str, ...]) -> str | None:
+    def _role(self, at: tuple[str, ...], name: str) -> str | None:
         if "[]" not in at:
             found = member(self.args, at)
-            return "" if found is ABSENT else found if isinstance(found, str) else None
+            if found is ABSENT:
+                return ""
+            if not isinstance(found, str):
+                return None
+            return LiteralPath(found) if name == "path" else found
         listed = elements(self.args, at)
         if not listed.complete or not all(isinstance(v, str) for v in listed.items):
             return None
@@ -255,14 +270,14 @@ class State:
         """Where a path leads. What a file tool is given is taken as it stands; a word of a
         command may yet be expanded."""
 
+        literal = isinstance(path, LiteralPath)
+
         def resolve() -> Resolved:
             from tool_intent.runtime.paths import resolve
 
-            own = self.roles.get("path")
-            literal = own is not None and self.role(own, "path") == path
             return resolve(path, self.place, literal=literal)
 
-        return self._once(("resolved", path), resolve)
+        return self._once(("resolved", path, literal), resolve)
 
     def told(self, name: str) -> Any:
         """A context value, None where the surface does not tell."""
@@ -276,6 +291,7 @@ class State:
         return made
 
 
+_NOTHING: dict[str, Any] = {}
 #: What `member` gives for a value that is not there.
 ABSENT = object()
 #: Characters of an argument that are searched for URLs where no role says it is one.

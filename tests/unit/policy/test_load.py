@@ -9,6 +9,7 @@ import pytest
 
 from tool_intent.policy.load import load
 from tool_intent.policy.model import FieldUse, Unlisted
+from tool_intent.policy.names import ToolNames
 from tool_intent.policy.sources import Candidate, Root, named
 from tool_intent.runtime.model import Origin
 
@@ -284,6 +285,12 @@ def test_what_cannot_be_read_breaks_the_policy(small, tmp_path):
         ("fifo.yaml", "policy/unreadable",
          "`fifo.yaml` cannot be read: it is a folder, not a regular file"),
     ]  # fmt: skip
+
+
+def test_of_two_tools_that_differ_in_case_the_plainer_is_meant():
+    for tools in (("Bash", "bash"), ("bash", "Bash", "BASH")):
+        names = ToolNames(tools, ())
+        assert [names.nearest(name) for name in ("bsh", "ba-sh", "bahs")] == ["bash"] * 3
 
 
 def test_nothing_loaded_is_an_empty_policy(small):
