@@ -183,7 +183,7 @@ def test_an_unreadable_extended_file_denies_and_is_never_skipped(payments: Comma
 def test_a_name_that_is_none_is_answered_with_the_nearest_pack(plain: Command) -> None:
     done = plain("decide", "--policy", "std/baselin", stdin=SESSION)
     _refused(done, "no file, folder or pack called `std/baselin`", "did you mean `std/baseline`?")
-    _refused(plain("decide", "--policy", "zzz", stdin=SESSION), "packs: std/baseline")
+    _refused(plain("decide", "--policy", "zzz", stdin=SESSION), "packs: ", "std/baseline")
     assert plain("check", "std/baselin").code == 2
 
 
