@@ -8,11 +8,13 @@ import shutil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import jsonschema
 import pytest
 import yaml
 
 from .command import ASSETS, Command, rules, tree
 
+SCHEMAS: Final = Path(__file__).parents[2] / "policies" / "schema"
 CASES: Final = yaml.safe_load(Path(__file__).with_name("calls.yaml").read_text(encoding="utf-8"))
 NAMES: Final = [case["name"] for case in CASES]
 
@@ -144,3 +146,18 @@ def test_a_refused_call_is_stripped_too_and_says_what_it_said(judged: Judged) ->
     assert answer["provenance"] == [{"at": "", "intent": ["Keep it right"], "rationale": []}]
     answer = judged.decided["a full-width key"]
     assert answer["args"].keys() == {"path", "content", "ｉｎｔｅｎｔ"}, "it is no field"
+
+
+def test_every_decision_fits_the_published_schema(command: Command) -> None:
+    schema = json.loads((SCHEMAS / "decision.schema.json").read_text(encoding="utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    answers = command.decide(
+        {"tool": "write", "args": {"path": "a", "intent": "i", "rationale": "r"}},
+        {"id": None, "tool": "edit", "args": {"edits": [{}, 3]}},
+        {"id": True, "tool": "read", "args": []},
+        {"id": 1.5, "tool": "bash", "args": {"command": "x", "constructor": 1}},
+        options=("--policy", "std/baseline"),
+    )
+    assert [a["decision"] for a in answers] == ["allow", "deny", "deny", "deny"]
+    for answer in answers:
+        validator.validate(answer)
