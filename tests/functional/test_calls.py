@@ -148,10 +148,10 @@ def test_a_refused_call_is_stripped_too_and_says_what_it_said(judged: Judged) ->
     assert answer["args"].keys() == {"path", "content", "ｉｎｔｅｎｔ"}, "it is no field"
 
 
-def test_every_decision_fits_the_published_schema(command: Command) -> None:
+def test_every_decision_fits_the_published_schema(bare: Command) -> None:
     schema = json.loads((SCHEMAS / "decision.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
-    answers = command.decide(
+    answers = bare.decide(
         {"tool": "write", "args": {"path": "a", "intent": "i", "rationale": "r"}},
         {"id": None, "tool": "edit", "args": {"edits": [{}, 3]}},
         {"id": True, "tool": "read", "args": []},
