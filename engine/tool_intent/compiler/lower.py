@@ -12,6 +12,7 @@ from tool_intent.compiler.conditions import Atom, Condition, Sentence
 from tool_intent.compiler.ir import Check, Constraint, Field, Kind, Place, Report, Test, Tool
 from tool_intent.runtime.matching import Matcher
 from tool_intent.compiler.lower_rules import sentence, when
+from tool_intent.compiler.sources import Sources
 from tool_intent.policy.model import (
     CatalogTool,
     EffectivePolicy,
@@ -32,10 +33,12 @@ _Use = tuple[Requirement, FieldUse]
 
 
 class Lowering:
-    """Lowers tools of one policy; what all tools share is worked out once."""
+    """Lowers tools of one policy; what all tools share is worked out once. `sources` is told where
+    each node of a rule is from."""
 
-    def __init__(self, policy: EffectivePolicy) -> None:
+    def __init__(self, policy: EffectivePolicy, sources: Sources | None = None) -> None:
         self._policy = policy
+        self._sources = sources
         self._matcher = Matcher(policy.groups)
         # What a broken file says may not compile; its calls are denied all the same.
         broken = {d.file for d in policy.broken}
@@ -111,8 +114,9 @@ class Lowering:
         below_user = SENIORITY[rule.origin.rank] > SENIORITY["user"]
         theirs = below_user and rule.origin.file not in self._ours
         return sentence(
-            rule, self._textual, carriers, roles, self._atoms, rule.policy if theirs else None
-        )
+            rule, self._textual, carriers, roles, self._atoms, rule.policy if theirs else None,
+            self._sources,
+        )  # fmt: skip
 
     def _conditional(
         self,
@@ -134,7 +138,7 @@ class Lowering:
         assert requirement.when is not None
         return when(
             requirement.when, self._textual, carriers, requirement.at, roles, self._atoms,
-            requirement.origin.file,
+            requirement.origin.file, self._sources,
         )  # fmt: skip
 
     def _carried(

@@ -7,6 +7,7 @@ from typing import Any
 
 from tool_intent.compiler import conditions as c
 from tool_intent.compiler.lower_values import Names, condition, value
+from tool_intent.compiler.sources import Sources
 from tool_intent.policy.model import Rule, Scopes
 from tool_intent.rules import tree as t
 from tool_intent.rules.printer import print_condition
@@ -31,17 +32,19 @@ def sentence(
     roles: Mapping[str, tuple[str, ...]],
     atoms: dict[Any, c.Atom],
     who: str | None,
+    sources: Sources | None = None,
 ) -> c.Sentence:
     """A rule for one tool.
 
     `fields` maps every field of the policy to whether it is text, `carriers` gives the kinds of
     place of the tool with the fields they carry, `roles` the tool's argument for each role.
+    `sources` is told where each node is from.
     """
     tree = rule.tree
     named = _fields_named(tree, rule, fields)
     places = innermost(carriers, named)
     depths = _depths(carriers, places, named)
-    names = Names(rule.scopes, fields, depths, roles, atoms, rule.origin.file)
+    names = Names(rule.scopes, fields, depths, roles, atoms, rule.origin.file, sources=sources)
     each = None
     if tree.each is not None:
         each = (tree.each.variable, value(tree.each.source, names))
@@ -87,11 +90,13 @@ def when(
     roles: Mapping[str, tuple[str, ...]],
     atoms: dict[Any, c.Atom],
     file: str,
+    sources: Sources | None = None,
 ) -> c.Condition:
     """The `when:` of an entry, asked at each of the entry's places."""
     named = {name for part in t.walk(node) for name in _bare_names(part) if name in fields}
     depths = _depths(carriers, (at,), named)
-    return condition(node, Names(Scopes(), fields, depths, roles, atoms, file))
+    names = Names(Scopes(), fields, depths, roles, atoms, file, sources=sources)
+    return condition(node, names)
 
 
 def _guard(tree: t.Rule, names: Names) -> c.Condition | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tool_intent.compiler import conditions as c
+from tool_intent.compiler.sources import Sources
 from tool_intent.policy.model import Scopes
 from tool_intent.rules import tree as t
 from tool_intent.rules.regex import compile_pattern
@@ -29,7 +30,7 @@ class Names:
 
     `fields` maps every field to whether it is text, `depths` those that are carried around the
     place to their depth. `roles` maps roles to argument paths. `atoms` holds what the rules of the
-    policy look for in history, by `file`, and grows.
+    policy look for in history, by `file`, and grows. `sources` is told where each node is from.
     """
 
     scopes: Scopes
@@ -40,6 +41,7 @@ class Names:
     file: str
     variables: Mapping[str, c.Sort] = field(default_factory=dict)
     judged: Names | None = None
+    sources: Sources | None = None
 
     def binding(self, name: str, sort: c.Sort) -> Names:
         return replace(self, variables={**self.variables, name: sort})
@@ -47,6 +49,21 @@ class Names:
 
 def value(node: t.Condition, names: Names) -> c.Value:
     """A value of the language."""
+    lowered = _value(node, names)
+    if names.sources is not None:
+        names.sources.note(lowered, node)
+    return lowered
+
+
+def condition(node: t.Condition, names: Names) -> c.Condition:
+    """A condition of the language."""
+    lowered = _condition(node, names)
+    if names.sources is not None:
+        names.sources.note(lowered, node)
+    return lowered
+
+
+def _value(node: t.Condition, names: Names) -> c.Value:
     match node:
         case t.TextLiteral(value=text):
             return c.Const(text)
@@ -69,8 +86,7 @@ def value(node: t.Condition, names: Names) -> c.Value:
     raise TypeError(f"{type(node).__name__} is no value")
 
 
-def condition(node: t.Condition, names: Names) -> c.Condition:
-    """A condition of the language."""
+def _condition(node: t.Condition, names: Names) -> c.Condition:
     match node:
         case t.And(operands=operands):
             return c.Every(tuple(condition(o, names) for o in operands))

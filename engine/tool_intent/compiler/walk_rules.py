@@ -1,14 +1,14 @@
 """The tree walker for rules: Kleene's three values, evaluated plainly.
 
 It explains decisions and is the oracle of the compiled form, so it knows no shortcut: history is
-gone through call by call.
+gone through call by call. Whoever wants to see each step gives the frame an observer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from tool_intent.compiler import conditions as c
 from tool_intent.runtime.findings import fired, shown_value
@@ -22,10 +22,21 @@ from tool_intent.runtime.budget import affordable
 Meant = Callable[[tuple[str, ...], str], bool]
 
 
+class Observer(Protocol):
+    """Is told of every evaluation. What is evaluated for a node comes between its two calls."""
+
+    def begun(self, node: c.Condition | c.Value, frame: Frame) -> None:
+        """A node is about to be evaluated."""
+
+    def ended(self, answer: Any) -> None:
+        """What the node begun last, and not ended yet, came to; None for unknown."""
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What a condition is evaluated in: the call, the place, the variables, and inside a `where`
-    the frame of the call being judged. `meant` says whether targets mean a tool."""
+    the frame of the call being judged. `meant` says whether targets mean a tool; `observer` is told
+    of every evaluation."""
 
     state: State
     spot: Spot
@@ -34,32 +45,57 @@ class Frame:
     variables: dict[str, Any] = field(default_factory=dict)
     judged: Frame | None = None
     captured: tuple[Any, ...] = ()
+    observer: Observer | None = None
+
+
+class Verdict(NamedTuple):
+    """What a rule came to at one place: `fired` as `fires` gives it. `element` is what an `each`
+    was at, None without one or where its list could not be told."""
+
+    at: str
+    element: Any
+    fired: bool | None
+    frame: Frame
 
 
 def walk_rule(sentence: c.Sentence, frame: Frame) -> Iterator[Finding]:
     """The findings of one rule on one call."""
+    for verdict in verdicts(sentence, frame):
+        if verdict.fired is not False:
+            yield finding(sentence, verdict)
+
+
+def verdicts(sentence: c.Sentence, frame: Frame) -> Iterator[Verdict]:
+    """What a rule comes to at each of its places, in the order they are judged."""
     for spot in frame.state.spots(sentence.places):
         here = replace(frame, spot=spot)
         if sentence.each is None:
-            yield from _judged(sentence, here, spot.at)
+            yield Verdict(spot.at, None, fires(sentence, here), here)
             continue
         variable, source = sentence.each
         listed = value(source, here)
         if not isinstance(listed, Seq):
             listed = Seq((), False)
-        for n, item in enumerate(listed.items):
+        for item in listed.items:
             inside = replace(here, variables={variable: item})
-            yield from _judged(sentence, inside, f"{spot.at}", element=n)
+            yield Verdict(spot.at, item, fires(sentence, inside), inside)
         if not listed.complete:
-            yield _finding(sentence, here, spot.at, unknown=True)
+            yield Verdict(spot.at, None, None, here)
 
 
-def _judged(
-    sentence: c.Sentence, frame: Frame, at: str, element: int | None = None
-) -> Iterator[Finding]:
-    verdict = fires(sentence, frame)
-    if verdict is not False:
-        yield _finding(sentence, frame, at, unknown=verdict is None)
+def finding(sentence: c.Sentence, verdict: Verdict) -> Finding:
+    """What a rule that fires says at a place."""
+    frame = replace(verdict.frame, observer=None)
+    return fired(
+        (
+            sentence.id, sentence.effect, sentence.field, sentence.origin, sentence.who,
+            sentence.reads,
+        ),
+        verdict.at,
+        _text(sentence.message, frame),
+        None if sentence.fix is None else _text(sentence.fix, frame),
+        unknown=verdict.fired is None,
+    )  # fmt: skip
 
 
 def fires(sentence: c.Sentence, frame: Frame) -> bool | None:
@@ -76,8 +112,27 @@ def fires(sentence: c.Sentence, frame: Frame) -> bool | None:
     return False if broken is False else broken if guard else None
 
 
-def holds(node: c.Condition, frame: Frame) -> bool | None:  # noqa: PLR0912 (a case a node)
+def holds(node: c.Condition, frame: Frame) -> bool | None:
     """Whether a condition holds: True, False, None for unknown."""
+    if frame.observer is None:
+        return _holds(node, frame)
+    frame.observer.begun(node, frame)
+    answer = _holds(node, frame)
+    frame.observer.ended(answer)
+    return answer
+
+
+def value(node: c.Value, frame: Frame) -> Any:
+    """A value, None for unknown."""
+    if frame.observer is None:
+        return _value(node, frame)
+    frame.observer.begun(node, frame)
+    found = _value(node, frame)
+    frame.observer.ended(found)
+    return found
+
+
+def _holds(node: c.Condition, frame: Frame) -> bool | None:  # noqa: PLR0912 (a case a node)
     match node:
         case c.Every(inner):
             return _all(holds(p, frame) for p in inner)
@@ -115,8 +170,7 @@ def _home(node: c.Value, frame: Frame) -> State:
     return frame.judged.state if isinstance(node, c.Judged) and frame.judged else frame.state
 
 
-def value(node: c.Value, frame: Frame) -> Any:  # noqa: PLR0912 (a case a node)
-    """A value, None for unknown."""
+def _value(node: c.Value, frame: Frame) -> Any:  # noqa: PLR0912 (a case a node)
     state, chain = frame.state, frame.spot.chain
     match node:
         case c.Const(given) | c.Texts(given):
@@ -259,7 +313,7 @@ def _meant(past: c.Past, record: Record, frame: Frame) -> bool | None:
     return _any(
         holds(
             atom.where,
-            Frame(record.state, spot, frame.meant, None, {}, frame),
+            Frame(record.state, spot, frame.meant, None, {}, frame, observer=frame.observer),
         )
         for spot in record.state.spots_of(atom.fields)
     )
@@ -281,19 +335,6 @@ def _any(answers: Iterable[bool | None]) -> bool | None:
             return True
         unknown = unknown or answer is None
     return None if unknown else False
-
-
-def _finding(sentence: c.Sentence, frame: Frame, at: str, *, unknown: bool) -> Finding:
-    return fired(
-        (
-            sentence.id, sentence.effect, sentence.field, sentence.origin, sentence.who,
-            sentence.reads,
-        ),
-        at,
-        _text(sentence.message, frame),
-        None if sentence.fix is None else _text(sentence.fix, frame),
-        unknown=unknown,
-    )  # fmt: skip
 
 
 def _text(parts: tuple[str | c.Shown, ...], frame: Frame) -> str:
