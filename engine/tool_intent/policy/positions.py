@@ -55,11 +55,13 @@ class Document:
     def span(self, node: Node) -> Span:
         """The place of a node; one that runs over several lines is marked on its first."""
         start, end = node.start_mark, node.end_mark
+        if start.line >= len(self.lines):  # what is empty may be said to begin behind the file
+            line, column = len(self.lines), len(self.lines[-1]) + 1
+            return Span(line, column, line, column)
         line, column = start.line + 1, start.column + 1
         if end.line == start.line:
             return Span(line, column, line, max(end.column + 1, column))
-        width = len(self.lines[start.line]) if start.line < len(self.lines) else 0
-        return Span(line, column, line, max(width + 1, column))
+        return Span(line, column, line, max(len(self.lines[start.line]) + 1, column))
 
     def value(self, path: Path) -> Node:
         """The node of the value at a path; the last one on the way that exists."""
