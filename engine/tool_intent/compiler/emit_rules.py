@@ -8,13 +8,15 @@ its guard may hold and what it requires is not sure, or what it forbids may hold
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from tool_intent.compiler import conditions as c
 from tool_intent.runtime.linking import AtomsImage
 from tool_intent.runtime.regex import Pattern
+from tool_intent.runtime.text import LONGEST_TEXT
 
 #: Functions that cannot be unknown for a text that is known.
 _TOTAL = frozenset({"words", "length", "sentences", "similarity", "jaccard"})
@@ -22,10 +24,16 @@ _TOTAL = frozenset({"words", "length", "sentences", "similarity", "jaccard"})
 
 @dataclass(slots=True)
 class Pool:
-    """What the source refers to by name: constants and patterns."""
+    """What the source refers to by name: constants, patterns, and what rules say of themselves."""
 
     constants: list[Any] = field(default_factory=list)
     patterns: list[Pattern] = field(default_factory=list)
+    facts: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def fact(self, fact: tuple[Any, ...]) -> str:
+        if fact not in self.facts:
+            self.facts.append(fact)
+        return f"S{self.facts.index(fact)}"
 
     def constant(self, value: Any) -> str:
         for n, known in enumerate(self.constants):
@@ -49,9 +57,19 @@ class Scope:
     chain: str = "p"
     variables: tuple[str, ...] = ()
     judged: Scope | None = None
+    #: Values that the source has read already, by node.
+    read: Mapping[c.Value, str] = field(default_factory=dict)
 
     def binding(self, name: str) -> Scope:
-        return Scope(self.state, self.chain, (*self.variables, name), self.judged)
+        return Scope(self.state, self.chain, (*self.variables, name), self.judged, self.read)
+
+
+class Told(NamedTuple):
+    """Two expressions for a condition: that it is not false, and, once that was evaluated and came
+    out true, that it is true."""
+
+    maybe: str
+    sure: str
 
 
 class Expressions:
@@ -67,6 +85,25 @@ class Expressions:
     def maybe(self, node: c.Condition, scope: Scope) -> str:
         """An expression that is true where the condition is not false."""
         return self._both(node, scope, sure=False)
+
+    def remembered(self, node: c.Condition, scope: Scope, names: Iterator[str]) -> Told | None:
+        """A condition that is one leaf, or several that must all hold: `maybe` keeps the answer of
+        each leaf in a variable, so that `sure` need not ask again. None for other conditions."""
+        if isinstance(node, c.Every):
+            parts = [self.remembered(p, scope, names) for p in node.parts]
+            if None in parts:
+                return None
+            told = [p for p in parts if p is not None]
+            return Told(" and ".join(p.maybe for p in told), " and ".join(p.sure for p in told))
+        negated = isinstance(node, c.Negation)
+        leaf = self._leaf(node.part if isinstance(node, c.Negation) else node, scope)
+        if leaf is None:
+            return None
+        name = next(names)
+        kept = f"({name} := {leaf})"
+        if negated:
+            return Told(f"{kept} is not True", f"{name} is False")
+        return Told(f"{kept} is not False", f"{name} is True")
 
     def answer(self, node: c.Condition, scope: Scope) -> str:
         """An expression for the condition's own value: True, False or None."""
@@ -87,31 +124,57 @@ class Expressions:
                 return f"(not {self._both(part, scope, sure=not sure)})"
             case c.Quantified():
                 return self._quantified(node, scope, sure=sure)
-            case c.Infix(left=left, right=Pattern() as pattern):
-                return self._search(left, pattern, scope, sure=sure)
         leaf = self._leaf(node, scope)
         return f"{leaf} is True" if sure else f"{leaf} is not False"
 
-    def _search(self, left: c.Value, pattern: Pattern, scope: Scope, *, sure: bool) -> str:
-        """A search behind its literals: on ASCII, a text that holds none of them holds no match."""
+    def _search(self, left: c.Value, pattern: Pattern, scope: Scope) -> str:
+        """A search; where the text has been read, behind its literals: on ASCII, a text that holds
+        none of them holds no match."""
         name = self._pool.pattern(pattern)
-        test = f"matches({name}, {self.value(left, scope)})"
-        return f"{test} is True" if sure else f"{test} is not False"
+        text = scope.read.get(left)
+        if text is None:
+            return f"matches({name}, {self.value(left, scope)})"
+        worth = f"{text} != ''"
+        if pattern.literals:
+            shown = f"{text}l" if pattern.fold else text
+            held = " or ".join(f"{literal!r} in {shown}" for literal in pattern.literals)
+            worth = f"({held} or not {text}.isascii())"
+        return f"(None if {text} is None else search({name}, {text}) if {worth} else False)"
+
+    def _comparison(self, node: c.Compare, scope: Scope) -> str:
+        """A comparison; Python's own where both sides have been read and are of one kind."""
+        left, right = scope.read.get(node.left), scope.read.get(node.right)
+        if node.how == "plain" and left and right and node.operator in ("==", "!="):
+            return (
+                f"(None if {left} is None or {right} is None else {left} {node.operator} {right})"
+            )
+        if isinstance(node.left, c.Apply) and isinstance(node.right, c.Const):
+            text = scope.read.get(node.left.arguments[0]) if node.left.arguments else None
+            counted = {"words": "word_count", "length": "len"}.get(node.left.function)
+            number = node.right.value
+            if text and counted and isinstance(number, int) and not isinstance(number, bool):
+                return f"(None if {text} is None else {counted}({text}) {node.operator} {number})"
+        sides = f"{self.value(node.left, scope)}, {self.value(node.right, scope)}"
+        return f"compare({node.operator!r}, {sides}{self._place(node.how, scope)})"
 
     def _leaf(self, node: c.Condition, scope: Scope) -> str | None:
+        """An expression for what has no conditions in it: True, False or None."""
         match node:
             case c.Truth(inside):
                 return f"truth({self.value(inside, scope)})"
             case c.Has(inside):
                 return self._has(inside, scope)
-            case c.Compare(operator, left, right, how):
-                sides = f"{self.value(left, scope)}, {self.value(right, scope)}"
-                return f"compare({operator!r}, {sides}{self._place(how, scope)})"
+            case c.Compare():
+                return self._comparison(node, scope)
+            case c.Infix(left=left, right=Pattern() as pattern):
+                return self._search(left, pattern, scope)
             case c.In(left, right, how):
                 sides = f"{self.value(right, scope)}, {self.value(left, scope)}"
                 return f"contains({sides}{self._place(how, scope)})"
-            case c.Infix(function, left, right, of) if not isinstance(right, Pattern):
+            case c.Infix(function, left, right, of):
                 sides = f"{self.value(left, scope)}, {self.value(right, scope)}"
+                if of == "path" and function in ("like", "under") and isinstance(right, c.Texts):
+                    return f"{function}_path({sides}, {scope.state})"
                 return f"infix({function!r}, {sides}, {of!r}, {scope.state})"
             case c.Earlier(history):
                 return self._earlier(history, scope)
@@ -142,6 +205,8 @@ class Expressions:
 
     def value(self, node: c.Value, scope: Scope) -> str:  # noqa: PLR0912 (a case a node)
         """An expression for a value, None where it is unknown."""
+        if node in scope.read:
+            return scope.read[node]
         state, chain = scope.state, scope.chain
         match node:
             case c.Const(given):
@@ -235,6 +300,37 @@ class Expressions:
         return f"Past({atom.number}, {past.outcome!r}, ({keys}), {rest})"
 
 
+def _unfolded(node: c.Condition) -> c.Condition:
+    """A condition without double negation."""
+    while isinstance(node, c.Negation) and isinstance(node.part, c.Negation):
+        node = node.part.part
+    return node
+
+
+def _roots(sentence: c.Sentence) -> list[Any]:
+    return [x for x in (sentence.guard, sentence.condition) if x is not None]
+
+
+def _searches_folded(text: c.Value, node: Any) -> bool:
+    """Whether a search behind literals reads the text in lower case."""
+    if isinstance(node, c.Infix) and isinstance(node.right, Pattern) and node.left == text:
+        return node.right.fold and bool(node.right.literals)
+    return any(_searches_folded(text, child) for child in c.children(node))
+
+
+def _texts_of(sentence: c.Sentence) -> list[c.FieldText | c.Role]:
+    """The text fields and texts of roles that a sentence reads of the call being judged, where it
+    reads them whatever happens: paths and commands are looked at only when it comes to that."""
+    found: list[c.FieldText | c.Role] = []
+    waiting: list[Any] = _roots(sentence)
+    while waiting:
+        node = waiting.pop(0)
+        if (isinstance(node, c.FieldText) and node.depth is not None and node.depth >= 0) or (isinstance(node, c.Role) and node.name == "content" and node.at):
+            found.append(node)
+        waiting += c.children(node)
+    return found
+
+
 def _variable(name: str, scope: Scope) -> str:
     """The innermost variable of a name."""
     around: Scope | None = scope
@@ -267,11 +363,34 @@ class RuleEmitter:
             else:
                 line(1, f"for at, p in s.spots({self._pool.constant(places)}):")
                 depth = 2
+            scope = self._reading(group, depth)
             for sentence in group:
-                self._sentence(sentence, depth)
+                self._sentence(sentence, scope, depth)
 
-    def _sentence(self, sentence: c.Sentence, depth: int) -> None:
-        scope = Scope()
+    def _reading(self, group: list[c.Sentence], depth: int) -> Scope:
+        """Source that reads the fields and texts of several sentences once."""
+        read: dict[c.Value, str] = {}
+        for node in dict.fromkeys(n for sentence in group for n in _texts_of(sentence)):
+            name = read[node] = f"t{len(read)}"
+            self._read(node, name, depth)
+            if any(_searches_folded(node, x) for sentence in group for x in _roots(sentence)):
+                self._line(depth, f"{name}l = {name}.lower() if {name} else ''")
+        return Scope(read=read)
+
+    def _read(self, node: c.FieldText | c.Role, name: str, depth: int) -> None:
+        if isinstance(node, c.Role):
+            self._line(depth, f"{name} = s.role({node.at!r}, {node.name!r})")
+            return
+        slow = f"s.text(p, {node.name!r}, {node.depth})"
+        if node.depth != 0:
+            self._line(depth, f"{name} = {slow}")
+            return
+        # The common case, as `normalise` does it: printable ASCII, less the spaces around.
+        self._line(depth, f"v = p[0].get({node.name!r})")
+        plain = f"v.__class__ is str and v.isascii() and len(v) <= {LONGEST_TEXT}"
+        self._line(depth, f"{name} = v.strip() if {plain} and v.isprintable() else {slow}")
+
+    def _sentence(self, sentence: c.Sentence, scope: Scope, depth: int) -> None:
         if sentence.each is None:
             self._judged(sentence, scope, depth)
             return
@@ -285,24 +404,22 @@ class RuleEmitter:
 
     def _judged(self, sentence: c.Sentence, scope: Scope, depth: int) -> None:
         write = self._expressions
-        may_fire: list[str] = []
-        surely: list[str] = []
-        if sentence.guard is not None:
-            may_fire.append(write.maybe(sentence.guard, scope))
-            surely.append(write.sure(sentence.guard, scope))
-        if sentence.condition is not None and sentence.kind == "require":
-            may_fire.append(f"not {write.sure(sentence.condition, scope)}")
-            surely.append(f"not {write.maybe(sentence.condition, scope)}")
-        elif sentence.condition is not None:
-            may_fire.append(write.maybe(sentence.condition, scope))
-            surely.append(write.sure(sentence.condition, scope))
-        self._line(depth, f"if {' and '.join(may_fire) or 'True'}:")
-        unknown = f"not ({' and '.join(surely)})" if surely else "False"
-        self._found(sentence, scope, depth + 1, unknown)
+        names = (f"w{n}" for n in itertools.count())
+        asked: list[c.Condition] = [] if sentence.guard is None else [sentence.guard]
+        if sentence.condition is not None:
+            required = sentence.kind == "require"
+            asked.append(c.Negation(sentence.condition) if required else sentence.condition)
+        told = [write.remembered(_unfolded(x), scope, names) or self._both(x, scope) for x in asked]
+        self._line(depth, f"if {' and '.join(x.maybe for x in told) or 'True'}:")
+        surely = " and ".join(x.sure for x in told)
+        self._found(sentence, scope, depth + 1, f"not ({surely})" if surely else "False")
+
+    def _both(self, node: c.Condition, scope: Scope) -> Told:
+        return Told(self._expressions.maybe(node, scope), self._expressions.sure(node, scope))
 
     def _found(self, sentence: c.Sentence, scope: Scope, depth: int, unknown: str) -> None:
         origin = None if sentence.origin is None else tuple(sentence.origin)
-        facts = self._pool.constant((
+        facts = self._pool.fact((
             sentence.id, sentence.effect, sentence.field, origin, sentence.who, sentence.reads,
         ))  # fmt: skip
         message = self._text(sentence.message, scope)

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from tool_intent.compiler import wording
-from tool_intent.compiler.constraints import KINDS, kinds, parts
 from tool_intent.compiler.conditions import Atom, Condition, Sentence
+from tool_intent.compiler.constraints import KINDS, kinds, parts
 from tool_intent.compiler.ir import Check, Constraint, Field, Kind, Place, Report, Test, Tool
-from tool_intent.runtime.matching import Matcher
 from tool_intent.compiler.lower_rules import sentence, when
 from tool_intent.compiler.sources import Sources
 from tool_intent.policy.model import (
@@ -25,6 +24,7 @@ from tool_intent.policy.model import (
 from tool_intent.policy.sources import shipped
 from tool_intent.runtime.arguments import PROTOTYPE_KEYS
 from tool_intent.runtime.extend import collisions
+from tool_intent.runtime.matching import Matcher
 from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect, Origin
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.strip import Carrier

@@ -113,7 +113,7 @@ def _condition(node: t.Condition, names: Names) -> c.Condition:
     return c.Truth(value(node, names))
 
 
-def sort(node: c.Value, names: Names) -> c.Sort:  # noqa: PLR0912 (a case a node)
+def sort(node: c.Value, names: Names) -> c.Sort:
     """What a value is."""
     match node:
         case c.Const(given):

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 from tool_intent.compiler import conditions as c
+from tool_intent.runtime.budget import affordable
 from tool_intent.runtime.findings import fired, shown_value
 from tool_intent.runtime.functions import apply, compare, contains, infix, matches, step_into
 from tool_intent.runtime.history import MOST_TRIED, Record, SessionHistory
 from tool_intent.runtime.model import Finding
 from tool_intent.runtime.regex import Pattern
 from tool_intent.runtime.state import Seq, Spot, State, present
-from tool_intent.runtime.budget import affordable
 
 Meant = Callable[[tuple[str, ...], str], bool]
 
@@ -132,7 +132,7 @@ def value(node: c.Value, frame: Frame) -> Any:
     return found
 
 
-def _holds(node: c.Condition, frame: Frame) -> bool | None:  # noqa: PLR0912 (a case a node)
+def _holds(node: c.Condition, frame: Frame) -> bool | None:
     match node:
         case c.Every(inner):
             return _all(holds(p, frame) for p in inner)

@@ -132,7 +132,7 @@ def _url(scheme: str, body: str, ends: str) -> Url:
 
 def _host(host: str) -> str:
     if "%" in host:
-        from urllib.parse import unquote  # noqa: PLC0415  costs more than all else here
+        from urllib.parse import unquote
 
         host = unquote(host)
     # IDNA reads the ideographic full stop as a dot.

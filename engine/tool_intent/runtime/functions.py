@@ -12,6 +12,7 @@ from typing import Any
 
 from tool_intent.runtime.regex import Pattern, search
 from tool_intent.runtime.state import LONGEST_LIST, Seq, State, read_text
+from tool_intent.runtime.straight import like_straight, under_straight
 
 #: Texts whose words or marks are remembered: a decision reads the same few again and again.
 _REMEMBERED = 256
@@ -141,11 +142,32 @@ def _many(
         marked = _mark(left)
         return any(needle in marked for needle in _needles(right))
     if name in ("like", "under") and sort == "path" and isinstance(left, str):
-        from tool_intent.runtime import paths
-
-        test = paths.like if name == "like" else paths.under
-        return test(state.resolved(left), right, state.place)
+        return like_path(left, right, state) if name == "like" else under_path(left, right, state)
     return _any(_one(name, left, r, sort, state) for r in right)
+
+
+def like_path(path: str | None, globs: tuple[str, ...], state: State) -> bool | None:
+    """Whether a path matches one of the globs."""
+    if not path:
+        return None if path is None else False
+    found = like_straight(path, globs, state.place)
+    if found is not None:
+        return found
+    from tool_intent.runtime.paths import like
+
+    return like(state.resolved(path), globs, state.place)
+
+
+def under_path(path: str | None, folders: tuple[str, ...], state: State) -> bool | None:
+    """Whether a path is one of the folders or in one."""
+    if not path:
+        return None if path is None else False
+    found = under_straight(path, folders, state.place)
+    if found is not None:
+        return found
+    from tool_intent.runtime.paths import under
+
+    return under(state.resolved(path), folders, state.place)
 
 
 def _one(name: str, left: Any, right: Any, sort: str, state: State) -> bool | None:
@@ -183,20 +205,14 @@ def _like(left: Any, right: str, sort: str, state: State) -> bool | None:
     if not isinstance(left, str):
         return None
     if sort == "path":
-        from tool_intent.runtime.paths import like
-
-        return like(state.resolved(left), (right,), state.place)
+        return like_path(left, (right,), state)
     from tool_intent.runtime.globs import matches_text
 
     return matches_text(left, (right,))
 
 
 def _under(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001
-    from tool_intent.runtime.paths import under
-
-    if not isinstance(left, str):
-        return None
-    return under(state.resolved(left), (right,), state.place)
+    return under_path(left, (right,), state) if isinstance(left, str) else None
 
 
 def _runs(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001

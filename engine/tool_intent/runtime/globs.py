@@ -29,7 +29,7 @@ _AT_END: Final = r"(?=/|\Z)"
 class GlobError(ValueError):
     """A glob that cannot be used: what is wrong, how to mend it, where (0-based code points)."""
 
-    def __init__(self, message: str, help: str, offset: int) -> None:  # noqa: A002
+    def __init__(self, message: str, help: str, offset: int) -> None:
         super().__init__(message)
         self.message = message
         self.help = help

@@ -330,7 +330,7 @@ def _forms(path: Any, state: State) -> list[Any] | None:
     if not isinstance(path, str):
         return None
     resolved = state.resolved(path)
-    if not resolved.known or state.place.ignores_case is None and not resolved.forms:
+    if not resolved.known or (state.place.ignores_case is None and not resolved.forms):
         return None
     if state.place.ignores_case:
         from tool_intent.runtime.casing import folded

@@ -8,13 +8,23 @@ from typing import Any, NamedTuple
 
 from tool_intent.runtime import looking
 from tool_intent.runtime.findings import fired, shown_value
-from tool_intent.runtime.functions import apply, compare, contains, infix, matches, step_into
+from tool_intent.runtime.functions import (
+    apply,
+    compare,
+    contains,
+    infix,
+    like_path,
+    matches,
+    step_into,
+    under_path,
+)
 from tool_intent.runtime.history import AtomCode
 from tool_intent.runtime.matching import Matcher
 from tool_intent.runtime.model import Finding, Origin
-from tool_intent.runtime.regex import Pattern
+from tool_intent.runtime.regex import Pattern, search
 from tool_intent.runtime.session import Past
 from tool_intent.runtime.state import Seq, present
+from tool_intent.runtime.words import words as word_count
 
 #: Tools that are remembered to be meant by a history, or not.
 _MOST_TOOLS = 1_000
@@ -31,9 +41,12 @@ class AtomsImage(NamedTuple):
     groups: dict[str, tuple[str, ...]]
 
 
-def rule_names(searches: tuple[tuple[Any, ...], ...]) -> dict[str, Any]:
+def rule_names(
+    searches: tuple[tuple[Any, ...], ...], facts: tuple[tuple[Any, ...], ...] = ()
+) -> dict[str, Any]:
     """What the source of rules refers to, besides constants."""
-    return {
+    names: dict[str, Any] = {f"S{n}": _fact(f) for n, f in enumerate(facts)}
+    return names | {
         "Past": Past,
         "Seq": Seq,
         "add": _add,
@@ -48,10 +61,14 @@ def rule_names(searches: tuple[tuple[Any, ...], ...]) -> dict[str, Any]:
         "count_earlier": looking.count_earlier,
         "count_of": looking.count_of,
         "earlier": looking.earlier,
-        "fired": _fired,
+        "fired": fired,
         "has_text": looking.has_text,
         "has_value": looking.has_value,
         "infix": infix,
+        "like_path": like_path,
+        "under_path": under_path,
+        "search": search,
+        "word_count": word_count,
         "matches": matches,
         "present": present,
         "shown": shown_value,
@@ -100,9 +117,7 @@ def _add(found: list[Finding] | None, finding: Finding) -> list[Finding]:
     return found
 
 
-def _fired(
-    rule: tuple[Any, ...], at: str, message: str, fix: str | None, *, unknown: bool
-) -> Finding:
-    name, effect, field, origin, who, reads = rule
-    where = None if origin is None else Origin(*origin)
-    return fired((name, effect, field, where, who, reads), at, message, fix, unknown=unknown)
+def _fact(fact: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a rule says of itself, its origin as one."""
+    name, effect, field, origin, who, reads = fact
+    return (name, effect, field, None if origin is None else Origin(*origin), who, reads)

@@ -177,7 +177,7 @@ def _readings(text: str, place: Place) -> tuple[list[str], bool]:
         url = _FILE_URL.match(text)
         if url is None:
             return [text], False
-        from urllib.parse import unquote  # noqa: PLC0415  costs more than all else here
+        from urllib.parse import unquote
 
         decoded = unquote(url[1], errors="surrogateescape")
         if place.windows:
@@ -207,7 +207,7 @@ def _located(text: str, place: Place) -> Resolved:
 
 
 def _windows(text: str, place: Place) -> Resolved:
-    from tool_intent.runtime import winpaths  # noqa: PLC0415  only Windows needs pathlib
+    from tool_intent.runtime import winpaths
 
     lexical = winpaths.absolute(text, place.cwd)
     if lexical is None:

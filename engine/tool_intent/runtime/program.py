@@ -28,7 +28,8 @@ class Image(NamedTuple):
     `templates` are `(rule, effect, name, message, fix, origin, who)`; `misspelt` gives, for each
     carrier, the template number of each of its fields, `collision` likewise; `taken` are the
     fields, with their place, that a catalog's schema of the tool defines itself. `asks` says
-    whether there are rules, `searches` are their patterns, `roles` what arguments they mean.
+    whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
+    `roles` what arguments they mean.
     """
 
     tool: str
@@ -37,6 +38,7 @@ class Image(NamedTuple):
     patterns: tuple[str, ...]
     constants: tuple[Any, ...]
     searches: tuple[tuple[Any, ...], ...]
+    facts: tuple[tuple[Any, ...], ...]
     carriers: tuple[tuple[Any, ...], ...]
     misspelt: tuple[tuple[int, ...], ...]
     collision: tuple[tuple[int, ...], ...]
@@ -135,6 +137,6 @@ def _linked(image: Image, templates: tuple[Template, ...]) -> dict[str, Any]:
     if image.asks:
         from tool_intent.runtime.linking import rule_names
 
-        names |= rule_names(image.searches)
+        names |= rule_names(image.searches, image.facts)
     exec(image.code, names)  # noqa: S102  (our own code: from the compiler, or a checked cache)
     return names

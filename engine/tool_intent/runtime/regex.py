@@ -83,7 +83,7 @@ def program(text: str) -> Any:
 
 @lru_cache(maxsize=1)
 def _engine() -> tuple[Callable[..., Any], Any]:
-    import re2  # noqa: PLC0415  a policy without patterns does not pay for it
+    import re2
 
     options = re2.Options()
     options.log_errors = False

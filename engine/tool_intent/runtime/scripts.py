@@ -38,7 +38,7 @@ def script(char: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _table() -> _Table:
-    from tool_intent.runtime import unicode_tables  # noqa: PLC0415  ASCII texts need no table
+    from tool_intent.runtime import unicode_tables
 
     rows = sorted(
         (low, high, name)

@@ -136,16 +136,17 @@ class State:
             at = self.roles.get(name, ())
             if at == ():
                 return None
-        return self._once(("role", at), lambda: self._role(at, name))
-
-    def _role(self, at: tuple[str, ...], name: str) -> str | None:
-        if "[]" not in at:
-            found = member(self.args, at)
-            if found is ABSENT:
-                return ""
+        if len(at) == 1:
+            found = self.args.get(at[0], "")
             if not isinstance(found, str):
                 return None
             return LiteralPath(found) if name == "path" else found
+        return self._once(("role", at), lambda: self._role(at))
+
+    def _role(self, at: tuple[str, ...]) -> str | None:
+        if "[]" not in at:
+            found = member(self.args, at)
+            return "" if found is ABSENT else found if isinstance(found, str) else None
         listed = elements(self.args, at)
         if not listed.complete or not all(isinstance(v, str) for v in listed.items):
             return None

@@ -56,7 +56,7 @@ def _compiled(what: str) -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def _classes() -> tuple[str, str]:
     """The insides of the classes of spaced and of unspaced word characters."""
-    from tool_intent.runtime import unicode_tables  # noqa: PLC0415  only other texts need it
+    from tool_intent.runtime import unicode_tables
 
     spaced, unspaced = [], []
     for low, high in unicode_tables.decoded(unicode_tables.WORD):

@@ -36,7 +36,10 @@ def words(text: str) -> int:
     In such a piece, every run of n characters of scripts written without spaces counts (n + 1) // 2
     words, and all else that has a letter or number one.
     """
-    return sum(_piece_words(piece) for piece in text.split())
+    pieces = text.split()
+    if text.isascii() and "".join(pieces).isalnum():
+        return len(pieces)
+    return sum(_piece_words(piece) for piece in pieces)
 
 
 def tokens(text: str) -> list[str]:

@@ -97,7 +97,7 @@ def parse(script: Script) -> Group:
     source = _source(script.tokens)
     if not source.strip():
         return Group(";", "list", ())
-    from tree_sitter import Parser  # noqa: PLC0415 (only a rule about commands needs it)
+    from tree_sitter import Parser
 
     tree = Parser(_language()).parse(_reader(source))
     if tree is None or tree.root_node.has_error or tree.root_node.end_byte < len(source.rstrip()):
@@ -107,8 +107,8 @@ def parse(script: Script) -> Group:
 
 @cache
 def _language() -> Language:
-    import tree_sitter  # noqa: PLC0415
-    import tree_sitter_bash  # noqa: PLC0415
+    import tree_sitter
+    import tree_sitter_bash
 
     return tree_sitter.Language(tree_sitter_bash.language())
 

@@ -1,0 +1,65 @@
+"""Paths that are just what they look like, so that most need no full resolution.
+
+A straight path is relative, in plain letters, and passes no symbolic link; the folder of the call
+is the root. Then its lexical and its real form are the same name below the root.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from functools import lru_cache
+
+from tool_intent.runtime.globs import compile_glob
+from tool_intent.runtime.paths import Place
+
+_NAME = r"\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*"
+_PLAIN = re.compile(f"{_NAME}(?:/{_NAME})*")
+
+
+def straight(path: str, place: Place) -> bool:
+    """Whether a path is straight; the file system is asked for links each time."""
+    if place.cwd != place.root or place.case_insensitive is not False or place.windows:
+        return False
+    if _PLAIN.fullmatch(path) is None:
+        return False
+    at = place.root
+    for name in path.split("/"):
+        at = f"{at}/{name}"
+        # Asked first because, unlike `lstat`, it needs no exception to say that there is nothing.
+        if not os.access(at, os.F_OK, follow_symlinks=False):
+            return os.access(os.path.dirname(at), os.X_OK)
+        try:
+            if stat.S_ISLNK(os.lstat(at).st_mode):
+                return False
+        except OSError:
+            return False
+    return True
+
+
+def like_straight(path: str, globs: tuple[str, ...], place: Place) -> bool | None:
+    """Whether a straight path matches one of the globs; None where this way cannot tell."""
+    union = _union(globs)
+    if union is None or not straight(path, place):
+        return None
+    return union.match(path) is not None
+
+
+def under_straight(path: str, folders: tuple[str, ...], place: Place) -> bool | None:
+    """Whether a straight path is one of the folders or in one; None where this way cannot tell."""
+    for folder in folders:
+        if folder != "." and not straight(folder, place):
+            return None
+    if not straight(path, place):
+        return None
+    return any(f == "." or path == f or path.startswith(f"{f}/") for f in folders)
+
+
+@lru_cache(maxsize=512)
+def _union(globs: tuple[str, ...]) -> re.Pattern[str] | None:
+    """One pattern for globs that speak of names below the root only; None where one does not."""
+    compiled = [compile_glob(g) for g in globs if not g.startswith("~")]
+    if len(compiled) < len(globs) or any(g.rooted or g.directory for g in compiled):
+        return None
+    return re.compile("|".join(f"(?:{g.exact.pattern})" for g in compiled), re.DOTALL)
