@@ -104,9 +104,8 @@ class Tracer:
 
     def _parts(self, seen: _Evaluation, texts: tuple[t.Condition, ...]) -> Iterator[Step]:
         for part in seen.parts:
-            if texts and self._sources.of(part.node)[-1:] == texts[-1:] and _same(
-                self._sources.of(part.node), texts
-            ):
+            own = self._sources.of(part.node)
+            if any(one is two for one in own for two in texts):
                 # A value that stands as a condition is one step, not two.
                 yield from self._parts(part, texts)
                 continue
@@ -189,10 +188,6 @@ def _element(whole: _Evaluation, part: _Evaluation) -> str | None:
                 if record.state is state and history is not None:
                     return f"call {record.number + 1}, {state.tool}"
     return None
-
-
-def _same(one: tuple[t.Condition, ...], two: tuple[t.Condition, ...]) -> bool:
-    return bool(one) and bool(two) and one[-1] is two[-1]
 
 
 def _text(texts: tuple[t.Condition, ...]) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection
+from tool_intent.cli import authoring, calls, inspection, rules
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
 
@@ -39,3 +39,5 @@ app.command("decide")(calls.decide)
 app.command("run")(calls.run)
 app.command("show")(inspection.show)
 app.command("schema")(inspection.schema)
+app.command("test")(rules.test)
+app.command("explain")(rules.explain)

@@ -8,10 +8,12 @@ from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import PolicyError, load
 
 
-def load_or_fail(sources: list[str], *, found: bool, cwd: str | None = None) -> Artifact:
+def load_or_fail(
+    sources: list[str], *, found: bool, cwd: str | None = None, allow_empty: bool = False
+) -> Artifact:
     """The artifact, or exit 2 with what is wrong on standard error."""
     try:
-        artifact = load(sources, found=found, cwd=cwd)
+        artifact = load(sources, found=found, cwd=cwd, allow_empty=allow_empty)
     except PolicyError as error:
         fail(explained(error))
     for note in artifact.notes:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tool_intent.compiler import conditions as c
 from tool_intent.runtime.linking import AtomsImage
-from tool_intent.runtime.regex import Pattern
+from tool_intent.runtime.regex import FEW_LITERALS, SHORT_TEXT, Pattern
 from tool_intent.runtime.text import LONGEST_TEXT
 
 #: Functions that cannot be unknown for a text that is known.
@@ -29,6 +29,13 @@ class Pool:
     constants: list[Any] = field(default_factory=list)
     patterns: list[Pattern] = field(default_factory=list)
     facts: list[tuple[Any, ...]] = field(default_factory=list)
+
+    #: `(fact, message, fix)` by name, for findings that are always said alike.
+    sayings: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def saying(self, fact: str, message: str, fix: str) -> str:
+        self.sayings.append((fact, message, fix))
+        return f"G{len(self.sayings) - 1}"
 
     def fact(self, fact: tuple[Any, ...]) -> str:
         if fact not in self.facts:
@@ -138,8 +145,9 @@ class Expressions:
         if pattern.literals:
             shown = f"{text}l" if pattern.fold else text
             held = " or ".join(f"{literal!r} in {shown}" for literal in pattern.literals)
-            worth = f"({held} or not {text}.isascii())"
-        return f"(None if {text} is None else search({name}, {text}) if {worth} else False)"
+            long = "" if len(pattern.literals) <= FEW_LITERALS else f"len({text}) > {SHORT_TEXT} or "
+            worth = f"({long}{held} or not {text}.isascii())"
+        return f"(None if {text} is None else {name}({text}) if {worth} else False)"
 
     def _comparison(self, node: c.Compare, scope: Scope) -> str:
         """A comparison; Python's own where both sides have been read and are of one kind."""
@@ -424,7 +432,15 @@ class RuleEmitter:
         ))  # fmt: skip
         message = self._text(sentence.message, scope)
         fix = "None" if sentence.fix is None else self._text(sentence.fix, scope)
-        self._line(depth, f"f = add(f, fired({facts}, at, {message}, {fix}, unknown={unknown}))")
+        fixed = all(isinstance(p, str) for p in (*sentence.message, *(sentence.fix or ())))
+        if fixed:
+            # What is always said alike is said by one finding for each place.
+            said = self._pool.saying(facts, message, fix)
+            finding = f"{said}[at, {unknown}]"
+        else:
+            finding = f"fired({facts}, at, {message}, {fix}, unknown={unknown})"
+        self._line(depth, f"if f is None: f = [{finding}]")
+        self._line(depth, f"else: f.append({finding})")
 
     def _text(self, parts: tuple[str | c.Shown, ...], scope: Scope) -> str:
         texts = [

@@ -78,6 +78,11 @@ def load(
     return _compiled(roots, refused, given, cache, key, notes, place, allow_empty=allow_empty)
 
 
+def compiled(policy: EffectivePolicy, root: str, cwd: str) -> Artifact:
+    """The artifact of a policy that is loaded already; `root` and `cwd` as in `runtime.paths`."""
+    return Artifact(policy.digest, lambda: policy, (root, cwd), _looks_back(policy))
+
+
 def _named(sources: Sequence[str], cwd: str) -> list[Root]:
     roots: list[Root] = []
     for source in sources:

@@ -8,6 +8,8 @@ from tool_intent.runtime.model import Finding
 from tool_intent.runtime.pointer import escape, plain
 from tool_intent.runtime.state import Seq
 
+#: Findings of one rule that are kept.
+_MOST_PLACES = 256
 #: Elements of a list that a message names.
 _MOST_SHOWN = 5
 
@@ -22,6 +24,24 @@ def fired(
         message = f"{message} (It could not be told: {why}.)"
     where = at if field is None else f"{at}/{escape(field)}"
     return Finding(name, effect, where, message, fix, origin, who)
+
+
+class Said(dict[tuple[str, bool], Finding]):
+    """The findings of a rule that always says the same, by place and by whether it was unknown."""
+
+    __slots__ = ("_fix", "_message", "_rule")
+
+    def __init__(self, rule: tuple[Any, ...], message: str, fix: str | None) -> None:
+        self._rule = rule
+        self._message = message
+        self._fix = fix
+
+    def __missing__(self, key: tuple[str, bool]) -> Finding:
+        if len(self) >= _MOST_PLACES:
+            self.clear()
+        at, unknown = key
+        finding = self[key] = fired(self._rule, at, self._message, self._fix, unknown=unknown)
+        return finding
 
 
 def shown_value(value: Any) -> str:

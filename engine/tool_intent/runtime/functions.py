@@ -39,6 +39,13 @@ def infix(name: str, left: Any, right: Any, sort: str, state: State) -> bool | N
     return _one(name, left, right, sort, state)
 
 
+def found_in(find: Callable[[str], bool | None], text: Any) -> bool | None:
+    """Whether a text holds a match, by the pattern's finder."""
+    if not isinstance(text, str):
+        return None
+    return find(text) if text else False
+
+
 def matches(pattern: Pattern, text: Any) -> bool | None:
     """Whether a text holds a match."""
     if not isinstance(text, str):

@@ -7,21 +7,21 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from tool_intent.runtime import looking
-from tool_intent.runtime.findings import fired, shown_value
+from tool_intent.runtime.findings import Said, fired, shown_value
 from tool_intent.runtime.functions import (
     apply,
     compare,
     contains,
     infix,
     like_path,
-    matches,
+    found_in,
     step_into,
     under_path,
 )
 from tool_intent.runtime.history import AtomCode
 from tool_intent.runtime.matching import Matcher
-from tool_intent.runtime.model import Finding, Origin
-from tool_intent.runtime.regex import Pattern, search
+from tool_intent.runtime.model import Origin
+from tool_intent.runtime.regex import Pattern, finder
 from tool_intent.runtime.session import Past
 from tool_intent.runtime.state import Seq, present
 from tool_intent.runtime.words import words as word_count
@@ -48,8 +48,8 @@ def rule_names(
     names: dict[str, Any] = {f"S{n}": _fact(f) for n, f in enumerate(facts)}
     return names | {
         "Past": Past,
+        "Said": Said,
         "Seq": Seq,
-        "add": _add,
         "all_maybe": looking.all_maybe,
         "all_sure": looking.all_sure,
         "any_maybe": looking.any_maybe,
@@ -67,15 +67,14 @@ def rule_names(
         "infix": infix,
         "like_path": like_path,
         "under_path": under_path,
-        "search": search,
         "word_count": word_count,
-        "matches": matches,
+        "matches": found_in,
         "present": present,
         "shown": shown_value,
         "step_into": step_into,
         "truth": looking.truth,
         "witness": looking.witness,
-    } | {f"R{n}": Pattern(*p) for n, p in enumerate(searches)}
+    } | {f"R{n}": finder(Pattern(*p)) for n, p in enumerate(searches)}
 
 
 def atom_codes(image: AtomsImage) -> list[AtomCode]:
@@ -108,13 +107,6 @@ def _meaning(matcher: Matcher, targets: tuple[str, ...]) -> Callable[[str], bool
         return known[tool]
 
     return meant
-
-
-def _add(found: list[Finding] | None, finding: Finding) -> list[Finding]:
-    if found is None:
-        return [finding]
-    found.append(finding)
-    return found
 
 
 def _fact(fact: tuple[Any, ...]) -> tuple[Any, ...]:

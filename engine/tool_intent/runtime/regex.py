@@ -15,6 +15,9 @@ from typing import Any, Final, NamedTuple
 BUDGET: Final = 1 << 27
 #: Bytes of a text that are always read, whatever the program's size.
 ALWAYS_READ: Final = 64 * 1024
+#: Looking for a literal costs about a third of a search, on a text that is not short.
+FEW_LITERALS: Final = 2
+SHORT_TEXT: Final = 256
 #: Bytes of memory one RE2 object may use; a DFA that would need more is replaced by the NFA.
 MAX_MEM: Final = 4 << 20
 
@@ -35,6 +38,21 @@ class Pattern(NamedTuple):
     fold: bool = False
 
 
+def finder(pattern: Pattern) -> Callable[[str], bool | None]:
+    """`search` for one pattern, with all that can be known beforehand worked out once."""
+    limit = readable(pattern.ascii_size)
+    found: list[Callable[[bytes], Any]] = []
+
+    def find(text: str) -> bool | None:
+        if not text.isascii() or len(text) > limit:
+            return search(pattern, text)
+        if not found:
+            found.append(program(pattern.ascii_text).search)
+        return found[0](text.encode()) is not None
+
+    return find
+
+
 def search(pattern: Pattern, text: str, budget: int = BUDGET) -> bool | None:
     """Whether `text` holds a match, or None where that cannot be told.
 
@@ -42,7 +60,7 @@ def search(pattern: Pattern, text: str, budget: int = BUDGET) -> bool | None:
     if the part that was read (at least 64 KiB) holds no match.
     """
     small = text.isascii()
-    if small and pattern.literals and not _gate(pattern, text):
+    if small and is_gated(pattern, len(text)) and not _gate(pattern, text):
         return False
     try:
         data = text.encode()
@@ -67,6 +85,12 @@ def charge(pattern: Pattern, text: str, budget: int = BUDGET) -> int:
 def readable(size: int, budget: int = BUDGET) -> int:
     """How many bytes of a text a program of `size` instructions reads."""
     return max(ALWAYS_READ, budget // max(1, size))
+
+
+def is_gated(pattern: Pattern, length: int) -> bool:
+    """Whether looking for literals first is likely to cost less than the search."""
+    few = len(pattern.literals) <= FEW_LITERALS
+    return bool(pattern.literals) and (few or length <= SHORT_TEXT)
 
 
 def _gate(pattern: Pattern, text: str) -> bool:

@@ -6,10 +6,10 @@ is the root. Then its lexical and its real form are the same name below the root
 
 from __future__ import annotations
 
-import os
 import re
 import stat
 from functools import lru_cache
+from os import F_OK, X_OK, access, lstat
 
 from tool_intent.runtime.globs import compile_glob
 from tool_intent.runtime.paths import Place
@@ -24,17 +24,18 @@ def straight(path: str, place: Place) -> bool:
         return False
     if _PLAIN.fullmatch(path) is None:
         return False
-    at = place.root
+    at = above = place.root
     for name in path.split("/"):
-        at = f"{at}/{name}"
+        at = f"{above}/{name}"
         # Asked first because, unlike `lstat`, it needs no exception to say that there is nothing.
-        if not os.access(at, os.F_OK, follow_symlinks=False):
-            return os.access(os.path.dirname(at), os.X_OK)
+        if not access(at, F_OK, follow_symlinks=False):
+            return above is place.root or access(above, X_OK)
         try:
-            if stat.S_ISLNK(os.lstat(at).st_mode):
+            if stat.S_ISLNK(lstat(at).st_mode):
                 return False
         except OSError:
             return False
+        above = at
     return True
 
 

@@ -1,0 +1,176 @@
+"""Explanations as text for people and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tool_intent.authoring.explain import Explanation, Judgement, Part, RuleExplained
+from tool_intent.authoring.fields import FieldCheck
+from tool_intent.authoring.shown import shortened
+from tool_intent.authoring.tracing import Step
+from tool_intent.runtime.model import Origin
+from tool_intent.runtime.pointer import spoken
+
+_OUTCOMES = {True: "fires", False: "is quiet", None: "fires: something is unknown"}
+_HOLDS = {True: "ok", False: "broken", None: "-"}
+
+
+def explanation_lines(explanation: Explanation, *, whole: bool = False) -> Iterator[str]:
+    """For people: the decision, each field check, each rule with its steps. Of rules that are
+    quiet only the steps that decided, unless the `whole` is asked for."""
+    decision = explanation.decision
+    yield f"{decision.decision} {shortened(decision.tool, 80)}"
+    shown = {c.rule for c in explanation.fields} | {r.id for r in explanation.rules}
+    for finding in decision.findings:
+        if finding.rule not in shown:
+            where = f" at {spoken(finding.at)}" if finding.at else ""
+            yield f"  {finding.effect} {finding.rule}{where}: {finding.message}"
+    if explanation.before:
+        yield f"  session before: {_before(explanation)}"
+    if explanation.fields:
+        yield ""
+        yield "fields"
+        yield from (f"  {_field_line(check)}" for check in explanation.fields)
+    for condition in explanation.conditions:
+        where = f" at {spoken(condition.at)}" if condition.at else ""
+        yield f"  asked only when{where}  {_origin(condition.origin)}"
+        yield from _step_lines("", condition.step, 1, all_=True)
+    for rule in explanation.rules:
+        yield ""
+        yield from rule_lines(rule, whole=whole)
+    if not explanation.fields and not explanation.rules:
+        yield "  no field and no rule is about this call"
+
+
+def rule_lines(rule: RuleExplained, *, whole: bool = False) -> Iterator[str]:
+    """A rule with its steps, `=>` before those that decided."""
+    for judgement in rule.judgements:
+        where = f" at {spoken(judgement.at)}" if judgement.at else ""
+        element = f" for {judgement.element}" if judgement.element else ""
+        outcome = _OUTCOMES[judgement.fired]
+        yield f"{rule.effect} {rule.id} {outcome}{where}{element}  {_origin(rule.origin)}"
+        yield from judgement_lines(judgement, whole=whole)
+
+
+def judgement_lines(judgement: Judgement, *, whole: bool = True) -> Iterator[str]:
+    """What a rule says at one place, and its steps."""
+    if judgement.finding is not None:
+        yield f"  {shortened(judgement.finding.message, 400)}"
+    for part in judgement.parts:
+        everything = whole or judgement.fired is not False
+        yield from _step_lines(part.clause, part.step, 1, all_=everything)
+
+
+def _step_lines(clause: str, step: Step, depth: int, *, all_: bool) -> Iterator[str]:
+    if not all_ and not step.decides:
+        return
+    mark = "=>" if step.decides else "  "
+    element = f"{step.element}: " if step.element else ""
+    indent = "  " * depth
+    if step.status == "value":
+        yield f"          {indent}{element}{step.text} = {step.value}{_because(step)}"
+    else:
+        word = "not asked" if step.status == "skipped" else step.status
+        label = f"{clause} " if clause else ""
+        text = f"{element}{label}{step.text}"
+        yield f"{mark} {word:<9}{indent}{text}{_because(step)}"
+    # A value that was used is worth a line wherever what used it is shown.
+    for part in step.parts:
+        is_value = part.status == "value" or not _is_condition(part)
+        yield from _step_lines("", part, depth + 1, all_=all_ or is_value)
+    if step.omitted:
+        yield f"            {indent}… {step.omitted} more"
+
+
+def _is_condition(step: Step) -> bool:
+    return step.status in ("true", "false", "skipped") or step.decides
+
+
+def _because(step: Step) -> str:
+    return f"  ({step.reason})" if step.reason else ""
+
+
+def _field_line(check: FieldCheck) -> str:
+    given = "" if check.value is None else f" = {check.value}"
+    return (
+        f"{_HOLDS[check.holds]:<7}{spoken(check.at)}{given}: {check.says}"
+        f" [{check.effect} {check.rule}]  {_origin(check.origin)}"
+    )
+
+
+def _before(explanation: Explanation) -> str:
+    calls = [
+        f"{call.number + 1} {shortened(call.tool, 40)} {call.outcome}"
+        for call in explanation.before[-10:]
+    ]
+    more = len(explanation.before) - len(calls)
+    return (f"{more} more, " if more else "") + ", ".join(calls)
+
+
+def _origin(origin: Origin | None) -> str:
+    return "" if origin is None else f"[{origin}]"
+
+
+def explanation_data(explanation: Explanation) -> dict[str, Any]:
+    """The same as data: `decision` as `decide` gives it, `fields`, `conditions`, `rules`."""
+    return {
+        "decision": explanation.decision.to_dict(),
+        "before": [
+            {"number": c.number + 1, "tool": c.tool, "outcome": c.outcome}
+            for c in explanation.before
+        ],
+        "fields": [
+            {
+                "at": c.at, "rule": c.rule, "holds": c.holds, "says": c.says, "value": c.value,
+                "effect": c.effect, "origin": _place(c.origin),
+            }
+            for c in explanation.fields
+        ],
+        "conditions": [
+            {"at": c.at, "origin": _place(c.origin), "step": step_data(c.step)}
+            for c in explanation.conditions
+        ],
+        "rules": [rule_data(rule) for rule in explanation.rules],
+    }  # fmt: skip
+
+
+def rule_data(rule: RuleExplained) -> dict[str, Any]:
+    """A rule with its steps, as data."""
+    return {
+        "rule": rule.id,
+        "effect": rule.effect,
+        "origin": _place(rule.origin),
+        "places": [
+            {
+                "at": j.at,
+                "element": j.element,
+                "fired": "unknown" if j.fired is None else j.fired,
+                "message": None if j.finding is None else j.finding.message,
+                "parts": [_part_data(part) for part in j.parts],
+            }
+            for j in rule.judgements
+        ],
+    }
+
+
+def step_data(step: Step) -> dict[str, Any]:
+    """One step and those under it."""
+    return {
+        "text": step.text,
+        "status": step.status,
+        "value": step.value if step.status == "value" else None,
+        "decides": step.decides,
+        "reason": step.reason,
+        "element": step.element,
+        "parts": [step_data(part) for part in step.parts],
+        "omitted": step.omitted,
+    }
+
+
+def _part_data(part: Part) -> dict[str, Any]:
+    return {"clause": part.clause, **step_data(part.step)}
+
+
+def _place(origin: Origin | None) -> str | None:
+    return None if origin is None else str(origin)
