@@ -19,7 +19,7 @@ def data(command: Command, *arguments: str, **more: Any) -> Any:
 
 def test_every_requirement_is_shown_with_its_origin(payments: Command) -> None:
     shown = data(payments, "show", "--effective", "--format", "json")
-    assert shown.keys() == {"policy", "requirements", "fields", "unlisted"}
+    assert shown.keys() == {"policy", "requirements", "rules", "fields", "unlisted"}
     rows = {(r["tools"], r["at"], r["field"]): r for r in shown["requirements"]}
     assert rows["@read", "", "ticket"] == {
         "tools": "@read", "except": [], "at": "", "field": "ticket", "required": True,

@@ -56,9 +56,7 @@ class Result:
         )  # fmt: skip
 
 
-def run_examples(
-    artifact: Artifact, rules: Sequence[Rule] | None = None
-) -> Iterator[Result]:
+def run_examples(artifact: Artifact, rules: Sequence[Rule] | None = None) -> Iterator[Result]:
     """Each example of the given rules of an artifact's policy (all, if not said), in order.
 
     An example's earlier calls come first in a session of their own, with the outcome that is
@@ -150,14 +148,12 @@ def _run(artifact: Artifact, policy: EffectivePolicy, rule: Rule) -> Iterator[Re
             yield Result(rule, example, "error", f"{type(error).__name__}: {error}", None)
 
 
-def _result(
-    artifact: Artifact, explainer: Explainer, rule: Rule, example: t.Example
-) -> Result:
+def _result(artifact: Artifact, explainer: Explainer, rule: Rule, example: t.Example) -> Result:
     history = artifact.new_history(keep=True)
-    for number, call in enumerate(example.after):
-        artifact.decide(Call(number, call.tool, dict(call.args), {}, None, NOW), history)
-        if call.outcome in ("passed", "failed"):
-            history.outcome(number, call.outcome)
+    for number, earlier in enumerate(example.after):
+        artifact.decide(Call(number, earlier.tool, dict(earlier.args), {}, None, NOW), history)
+        if earlier.outcome in ("passed", "failed"):
+            history.outcome(number, earlier.outcome)
     call = Call("judged", example.tool, dict(example.args), dict(example.context or {}), None, NOW)
     explanation = explainer.explain(call, history)
     faults = [f for f in explanation.decision.findings if f.rule in _FAULTS]

@@ -134,7 +134,7 @@ class Explainer:
                         None if verdict.element is None else _element(rule, verdict),
                         verdict.fired,
                         finding(sentence, verdict) if fired else None,
-                        tuple(_clauses(rule, tracer.take())),
+                        tuple(_clauses(rule, tracer.take(verdict.fired))),
                     )
                 )
             yield RuleExplained(rule.id, rule.effect, rule.origin, tuple(judgements))

@@ -61,9 +61,7 @@ def _checks(
         )
     if field.missing is not None and not unusable:
         report = field.missing
-        yield FieldCheck(
-            at, report.rule, True, report.message, value, report.effect, report.origin
-        )
+        yield FieldCheck(at, report.rule, True, report.message, value, report.effect, report.origin)
     for check in field.checks:
         holds = None if unusable or not given else not _is_broken(check, own)
         report = check.report
@@ -78,6 +76,4 @@ def _is_broken(check: Check, found: Sequence[Finding]) -> bool:
 
 
 #: Findings after which nothing more is asked of a field.
-_UNUSABLE = frozenset(
-    {"fields/missing", "fields/type", "fields/unreadable", "fields/collision"}
-)
+_UNUSABLE = frozenset({"fields/missing", "fields/type", "fields/unreadable", "fields/collision"})

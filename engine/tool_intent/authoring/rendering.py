@@ -17,74 +17,81 @@ _HOLDS = {True: "ok", False: "broken", None: "-"}
 
 
 def explanation_lines(explanation: Explanation, *, whole: bool = False) -> Iterator[str]:
-    """For people: the decision, each field check, each rule with its steps. Of rules that are
-    quiet only the steps that decided, unless the `whole` is asked for."""
+    """For people: the decision, each field check, each rule. A rule that is quiet gets one line,
+    unless the `whole` is asked for."""
     decision = explanation.decision
     yield f"{decision.decision} {shortened(decision.tool, 80)}"
     shown = {c.rule for c in explanation.fields} | {r.id for r in explanation.rules}
     for finding in decision.findings:
-        if finding.rule not in shown:
+        if finding.rule not in shown and not whole:
             where = f" at {spoken(finding.at)}" if finding.at else ""
             yield f"  {finding.effect} {finding.rule}{where}: {finding.message}"
     if explanation.before:
-        yield f"  session before: {_before(explanation)}"
+        yield f"  before it in the session: {_before(explanation)}"
     if explanation.fields:
         yield ""
         yield "fields"
         yield from (f"  {_field_line(check)}" for check in explanation.fields)
     for condition in explanation.conditions:
         where = f" at {spoken(condition.at)}" if condition.at else ""
-        yield f"  asked only when{where}  {_origin(condition.origin)}"
-        yield from _step_lines("", condition.step, 1, all_=True)
-    for rule in explanation.rules:
+        yield f"  an entry that asks only when{where}  {_origin(condition.origin)}"
+        yield from _step_lines("", condition.step, 1)
+    fired = [rule for rule in explanation.rules if rule.fires or whole]
+    quiet = [rule for rule in explanation.rules if rule not in fired]
+    for rule in fired:
         yield ""
-        yield from rule_lines(rule, whole=whole)
+        yield from rule_lines(rule)
+    if quiet:
+        yield ""
+        yield "quiet"
+        yield from (f"  {rule.id}: {_idle(rule)}  {_origin(rule.origin)}" for rule in quiet)
     if not explanation.fields and not explanation.rules:
-        yield "  no field and no rule is about this call"
+        yield "  nothing of this is about the call"
 
 
-def rule_lines(rule: RuleExplained, *, whole: bool = False) -> Iterator[str]:
+def rule_lines(rule: RuleExplained) -> Iterator[str]:
     """A rule with its steps, `=>` before those that decided."""
     for judgement in rule.judgements:
         where = f" at {spoken(judgement.at)}" if judgement.at else ""
         element = f" for {judgement.element}" if judgement.element else ""
         outcome = _OUTCOMES[judgement.fired]
         yield f"{rule.effect} {rule.id} {outcome}{where}{element}  {_origin(rule.origin)}"
-        yield from judgement_lines(judgement, whole=whole)
+        yield from judgement_lines(judgement)
 
 
-def judgement_lines(judgement: Judgement, *, whole: bool = True) -> Iterator[str]:
+def judgement_lines(judgement: Judgement) -> Iterator[str]:
     """What a rule says at one place, and its steps."""
     if judgement.finding is not None:
         yield f"  {shortened(judgement.finding.message, 400)}"
     for part in judgement.parts:
-        everything = whole or judgement.fired is not False
-        yield from _step_lines(part.clause, part.step, 1, all_=everything)
+        yield from _step_lines(part.clause, part.step, 1)
 
 
-def _step_lines(clause: str, step: Step, depth: int, *, all_: bool) -> Iterator[str]:
-    if not all_ and not step.decides:
-        return
+def _idle(rule: RuleExplained) -> str:
+    """What a rule is quiet for: the first clauses that decided, at each of its places."""
+    found = {
+        f"{part.clause} is {part.step.status}"
+        for judgement in rule.judgements
+        for part in judgement.parts
+        if part.step.decides
+    }
+    return ", ".join(sorted(found)) or "there is nothing that it could be asked of"
+
+
+def _step_lines(clause: str, step: Step, depth: int) -> Iterator[str]:
     mark = "=>" if step.decides else "  "
     element = f"{step.element}: " if step.element else ""
     indent = "  " * depth
     if step.status == "value":
-        yield f"          {indent}{element}{step.text} = {step.value}{_because(step)}"
+        yield f"            {indent}{element}{step.text} = {step.value}{_because(step)}"
     else:
         word = "not asked" if step.status == "skipped" else step.status
         label = f"{clause} " if clause else ""
-        text = f"{element}{label}{step.text}"
-        yield f"{mark} {word:<9}{indent}{text}{_because(step)}"
-    # A value that was used is worth a line wherever what used it is shown.
+        yield f"{mark} {word:<9}{indent}{element}{label}{step.text}{_because(step)}"
     for part in step.parts:
-        is_value = part.status == "value" or not _is_condition(part)
-        yield from _step_lines("", part, depth + 1, all_=all_ or is_value)
+        yield from _step_lines("", part, depth + 1)
     if step.omitted:
-        yield f"            {indent}… {step.omitted} more"
-
-
-def _is_condition(step: Step) -> bool:
-    return step.status in ("true", "false", "skipped") or step.decides
+        yield f"              {indent}… {step.omitted} more"
 
 
 def _because(step: Step) -> str:

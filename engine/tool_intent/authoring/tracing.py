@@ -22,7 +22,7 @@ Status: TypeAlias = Literal["true", "false", "unknown", "skipped", "value"]
 _MOST_KEPT: Final = 20_000
 #: Elements of a list, or earlier calls, that are shown of each condition on them.
 _MOST_SHOWN: Final = 5
-_LONGEST_TEXT: Final = 200
+_LONGEST_TEXT: Final = 120
 
 _CONDITIONS = (
     c.Truth, c.Has, c.Compare, c.In, c.Infix, c.Every, c.Some, c.Negation, c.Quantified, c.Earlier,
@@ -72,15 +72,25 @@ class Tracer:
     def ended(self, answer: Any) -> None:
         self._open.pop().answer = answer
 
-    def take(self) -> tuple[Step, ...]:
-        """The steps since the last taking, one tree for each condition evaluated."""
+    def take(self, outcome: bool | None = True) -> tuple[Step, ...]:
+        """The steps since the last taking, one tree for each condition evaluated.
+
+        `outcome` says what was to be decided: with True each of them had a part in it, with False
+        only the last, which made the others idle, with None those that are unknown.
+        """
         roots, self._roots, self._kept = self._roots, [], 0
-        for root in roots:
+        asked = [root for root in roots if isinstance(root.node, _CONDITIONS)]
+        decisive = asked if outcome else asked[-1:]
+        if outcome is None:
+            decisive = [root for root in asked if root.answer is None]
+        for root in decisive:
             _mark(root)
         return tuple(step for root in roots for step in self._steps(root, None))
 
     def _steps(self, seen: _Evaluation, element: str | None) -> Iterator[Step]:
         """The step of an evaluation; those of its parts where no text says it as a whole."""
+        if isinstance(seen.node, c.Variable) and not seen.node.steps and seen.answer is not None:
+            return  # what it is at is said beside what is asked of it
         texts = self._sources.of(seen.node)
         parts = tuple(self._parts(seen, texts))
         if not texts or isinstance(seen.node, _LITERAL):

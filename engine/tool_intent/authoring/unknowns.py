@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from tool_intent.compiler import conditions as c
 from tool_intent.compiler.walk_rules import Frame
@@ -17,29 +18,35 @@ def reason(node: Any, frame: Frame) -> str:
             return _role(name, at, state)
         case c.CommandPart(name, at):
             return _command(name, at, state)
-        case c.CallList():
-            return "not all that the call touches is known"
         case c.Argument(steps):
             return _argument(f"args.{_path(steps)}", state.args, steps)
         case c.Entry(steps):
             return _argument(f"entry.{_path(steps)}", frame.spot.chain[-1], steps)
-        case c.Context(name):
-            return f"the surface does not tell context.{name}"
-        case c.FieldText(name) | c.FieldValue(name):
-            return f"{name} is not there, or cannot be read as what the policy says it is"
         case c.Variable(name, steps):
             return f"{name} has no such value: {_path(steps) or 'it is of another kind'}"
         case c.Infix(function):
             return _infix(function)
-        case c.Quantified() | c.CountOf():
-            return "the list may hold more than is known, or is too long for the rule's budget"
-        case c.Earlier() | c.CountEarlier():
-            return "the session's history does not tell"
-        case c.Compare() | c.In():
-            return "the two cannot be compared, or where a path leads is not known"
-        case c.Apply(function):
-            return f"{function} was given a value of another kind"
-    return "its value is of another kind"
+    template = _TEMPLATES.get(type(node), "its value is of another kind")
+    return template.format(name=getattr(node, "name", getattr(node, "function", "")))
+
+
+_LIST = "the list may hold more than is known, or is too long for the rule's budget"
+_FIELD = "{name} is not there, or cannot be read as what the policy says it is"
+_HISTORY = "the session's history does not tell"
+_PAIR = "the two cannot be compared, or where a path leads is not known"
+_TEMPLATES: Final[Mapping[type, str]] = {
+    c.CallList: "not all that the call touches is known",
+    c.Context: "the surface does not tell context.{name}",
+    c.FieldText: _FIELD,
+    c.FieldValue: _FIELD,
+    c.Quantified: _LIST,
+    c.CountOf: _LIST,
+    c.Earlier: _HISTORY,
+    c.CountEarlier: _HISTORY,
+    c.Compare: _PAIR,
+    c.In: _PAIR,
+    c.Apply: "{name} was given a value of another kind",
+}
 
 
 def incomplete(node: Any, listed: Seq, frame: Frame) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from tool_intent.authoring.costs import BUDGET, RuleCost, rule_costs
 from tool_intent.cli.diagnostics import rendered
 from tool_intent.cli.options import Format
-from tool_intent.cli.terminal import fail, out, visible
+from tool_intent.cli.terminal import fail, out, styled, visible
 from tool_intent.policy.model import EffectivePolicy
 from tool_intent.policy.sources import Candidate, Root, SourceError, discover, named
 from tool_intent.rules.diagnostics import Diagnostic
@@ -66,6 +67,9 @@ def check(
         typer.Argument(help="Policy files, folders or packs; without, those that are found."),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings count as errors.")] = False,
+    cost: Annotated[
+        bool, typer.Option("--cost", help="Also what each rule may cost one call at the most.")
+    ] = False,
     format_: Annotated[Format, typer.Option("--format", help="For people, or JSON.")] = Format.TEXT,
 ) -> None:
     """Check policy files: 0 clean, 1 errors (or warnings with --strict), 2 a file cannot be read.
@@ -76,18 +80,39 @@ def check(
 
     roots, refused = _roots(paths or [])
     policy = load(roots, refused)
+    costs = sorted(rule_costs(policy), key=lambda c: -c.steps) if cost else []
+    over = tuple(c.diagnostic() for c in costs if c.over)
     found = sorted(
-        policy.broken + policy.warnings + _emptiness(policy, roots),
+        policy.broken + policy.warnings + _emptiness(policy, roots) + over,
         key=lambda d: (d.file, d.line, d.column, d.message),
     )
     if format_ is Format.JSON:
-        typer.echo(dump([d.to_dict() for d in found]))
+        said = [d.to_dict() for d in found]
+        typer.echo(dump({"diagnostics": said} | _costs_data(costs) if cost else said))
     else:
+        _report_costs(costs)
         _report(found, len(roots))
     if any(d.code == "policy/unreadable" for d in found):
         raise typer.Exit(2)
     if any(strict or d.severity == "error" for d in found):
         raise typer.Exit(1)
+
+
+def _costs_data(costs: list[RuleCost]) -> dict[str, Any]:
+    rows = [
+        {"rule": c.rule.id, "tool": c.tool, "steps": c.steps, "over": c.over,
+         "origin": str(c.rule.origin)}
+        for c in costs
+    ]  # fmt: skip
+    return {"budget": BUDGET, "costs": rows}
+
+
+def _report_costs(costs: list[RuleCost]) -> None:
+    if costs:
+        out.print(f"steps that one call may take at the most; the budget of a rule is {BUDGET:,}")
+    for one in costs:
+        line = f"{one.steps:>14,}  {one.rule.id} on {one.tool}"
+        out.print(styled(line, "yellow" if one.over else ""), styled(str(one.rule.origin), "dim"))
 
 
 def _emptiness(policy: EffectivePolicy, roots: list[Root]) -> tuple[Diagnostic, ...]:

@@ -13,7 +13,8 @@ from tool_intent.cli.options import Format, Formatted, Policies
 from tool_intent.cli.policies import load_or_fail
 from tool_intent.cli.terminal import err, fail, out, styled, visible
 from tool_intent.compiler.artifact import Artifact
-from tool_intent.policy.model import FieldUse, Requirement
+from tool_intent.compiler.lower_rules import message_of
+from tool_intent.policy.model import FieldUse, Requirement, Rule
 from tool_intent.policy.sources import discover
 from tool_intent.rules.diagnostics import nearest
 from tool_intent.runtime.extend import extend
@@ -22,7 +23,7 @@ from tool_intent.runtime.wire import dump
 
 def show(
     effective: Annotated[
-        bool, typer.Option("--effective", help="Every requirement, with file and line.")
+        bool, typer.Option("--effective", help="Every requirement and rule, with file and line.")
     ] = False,
     sources: Annotated[
         bool, typer.Option("--sources", help="Each place looked at: loaded, absent or refused.")
@@ -130,6 +131,7 @@ def _sources(given: list[str], format_: Format) -> None:
 def _effective(artifact: Artifact, format_: Format) -> None:
     policy = artifact.policy
     rows = [row for item in policy.items if isinstance(item, Requirement) for row in _rows(item)]
+    rules = [_rule(item) for item in policy.items if isinstance(item, Rule)]
     definitions: list[dict[str, Any]] = [
         {"field": d.name, "schema": d.schema, "policy": d.policy, "origin": str(d.origin)}
         for defined in policy.fields.values()
@@ -138,7 +140,7 @@ def _effective(artifact: Artifact, format_: Format) -> None:
     unlisted = [{"effect": u.effect, "origin": str(u.origin)} for u in policy.unlisted]
     if format_ is Format.JSON:
         typer.echo(dump({
-            "policy": policy.digest, "requirements": rows, "fields": definitions,
+            "policy": policy.digest, "requirements": rows, "rules": rules, "fields": definitions,
             "unlisted": unlisted,
         }))  # fmt: skip
         return
@@ -152,6 +154,14 @@ def _effective(artifact: Artifact, format_: Format) -> None:
             visible(f"{row['tools']}{but} {need} {row['field']}{where}{extra}"),
             styled(f"[{row['effect']}]", "dim"),
             styled(row["origin"], "dim"),
+        )
+    for rule in rules:
+        but = f" except {', '.join(rule['except'])}" if rule["except"] else ""
+        floor = f", floor {rule['floor']}" if rule["floor"] else ""
+        out.print(
+            visible(f"rule {rule['rule']} on {', '.join(rule['targets'])}{but}: {rule['message']}"),
+            styled(f"[{rule['effect']}{floor}]", "dim"),
+            styled(rule["origin"], "dim"),
         )
     for definition in definitions:
         out.print(
@@ -176,6 +186,19 @@ def _rows(requirement: Requirement) -> Iterable[dict[str, Any]]:
             "policy": requirement.policy,
             "origin": str(use.origin),
         }
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "rule": rule.id,
+        "targets": list(rule.targets),
+        "except": list(rule.excepted),
+        "effect": rule.effect,
+        "floor": rule.floor,
+        "message": message_of(rule.tree),
+        "policy": rule.policy,
+        "origin": str(rule.origin),
+    }
 
 
 def _own(use: FieldUse) -> Any:

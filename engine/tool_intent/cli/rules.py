@@ -37,7 +37,7 @@ from tool_intent.runtime.sessions import Sessions
 from tool_intent.runtime.wire import dump
 
 
-def test(
+def examples(
     paths: Annotated[
         list[str] | None,
         typer.Argument(help="Policy files, folders or packs; without, those that are found."),

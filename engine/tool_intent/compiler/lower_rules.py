@@ -29,7 +29,7 @@ def sentence(
     rule: Rule,
     fields: Mapping[str, bool],
     carriers: Sequence[Carrier],
-    roles: Mapping[str, tuple[str, ...]],
+    roles: Mapping[str, c.ArgumentPaths],
     atoms: dict[Any, c.Atom],
     who: str | None,
     sources: Sources | None = None,
@@ -87,7 +87,7 @@ def when(
     fields: Mapping[str, bool],
     carriers: Sequence[Carrier],
     at: tuple[str, ...],
-    roles: Mapping[str, tuple[str, ...]],
+    roles: Mapping[str, c.ArgumentPaths],
     atoms: dict[Any, c.Atom],
     file: str,
     sources: Sources | None = None,
@@ -205,6 +205,17 @@ def _message(
 def _quantifiers(node: Any) -> list[c.Quantified]:
     found = [node] if isinstance(node, c.Quantified) else []
     return found + [q for child in c.children(node) for q in _quantifiers(child)]
+
+
+def message_of(tree: t.Rule) -> str:
+    """What a rule says, with what it interpolates between braces."""
+    message = tree.verdict.message
+    if message is None:
+        return _default_message(tree)
+    return "".join(
+        part if isinstance(part, str) else f"{{{print_condition(part.expression)}}}"
+        for part in message.parts
+    )
 
 
 def _default_message(tree: t.Rule) -> str:
