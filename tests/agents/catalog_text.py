@@ -16,7 +16,7 @@ class Meaning(NamedTuple):
     """What a tool's definition does not say: its groups, and which argument plays which role."""
 
     groups: tuple[str, ...] = ()
-    roles: Mapping[str, str] = {}
+    roles: Mapping[str, str | list[str]] = {}
 
 
 def catalog_text(

@@ -41,7 +41,7 @@ FILESYSTEM: Final = {
     "create_directory": Meaning(("@write",), _PATH),
     "write_file": Meaning(("@write",), {**_PATH, "content": "content"}),
     "edit_file": Meaning(("@edit",), {**_PATH, "content": "edits[].newText"}),
-    "move_file": Meaning(("@write",), {"path": "destination"}),
+    "move_file": Meaning(("@write",), {"path": ["source", "destination"]}),
 }
 SERVERS: Final = {
     "mcp-filesystem": ("@modelcontextprotocol/server-filesystem", "mcp__filesystem__", FILESYSTEM),

@@ -9,9 +9,11 @@ the same engineer arrives at with a profiler, to show how far the floor is from 
 from __future__ import annotations
 
 import random
+import re
 from typing import Any, TypeAlias
 
 from tool_intent.runtime.text import LONGEST_TEXT, is_absent, normalise
+from tool_intent.runtime.words import words
 
 Args: TypeAlias = dict[str, Any]
 Fault: TypeAlias = tuple[str, str]
@@ -210,6 +212,72 @@ def floor_w2(args: Args) -> list[Fault] | None:
                     faults = []
                 faults.append((f"/edits/{number}/{name}", complaint))
     return faults
+
+
+def floor_w3(args: Args) -> list[Fault] | None:
+    """The faults of a call of `write` by the rules of `rule_policies.W3`, one search a rule. A text
+    that cannot be read may hold anything; an absent one is empty. Of the path, only its text is
+    looked at."""
+    faults: list[Fault] = []
+    intent = _field(args, "intent", faults)
+    rationale = _field(args, "rationale", faults)
+    if intent is None or words(intent) < 3:
+        faults.append(("/intent", "intent must have at least 3 words"))
+    if intent is None or _RESTATES(intent):
+        faults.append(("/intent", "intent only restates the tool name"))
+    if intent is None or rationale is None or intent == rationale:
+        faults.append(("", "rationale repeats intent"))
+    for number, search in enumerate(_SAYS_NOTHING):
+        if rationale is None or search(rationale):
+            faults.append(("/rationale", f"boilerplate {number}"))
+    path = args.get("path", "")
+    if (path.__class__ is not str or _PROTECTS(path)) and (
+        rationale is None or not _APPROVED(rationale)
+    ):
+        faults.append(("/rationale", "protected path"))
+    content = args.get("content", "")
+    if content.__class__ is not str or _SECRET(content):
+        faults.append(("", "content holds a secret"))
+    return faults or None
+
+
+_RESTATES = re.compile(
+    r"^\W*(writ(e|es|ing)|creat(e|es|ing)|sav(e|es|ing))( (to|a|an|the|this|new|some))*"
+    r"( (file|files|content|contents|it))?\W*$",
+    re.IGNORECASE,
+).search
+_SAYS_NOTHING = [
+    re.compile(pattern, re.IGNORECASE).search
+    for pattern in (
+        r"\bas requested( by the user)?\b",
+        r"\bto (complete|accomplish|finish) the task\b",
+        r"\b(this|it) is (necessary|needed|required)\b",
+        r"\bbest practices?\b",
+        r"\b(improve|enhance) (the )?(code|quality|readability)\b",
+    )
+]
+_PROTECTS = re.compile(r"(infra|\.github/workflows|secrets)/.").match
+_APPROVED = re.compile(r"\bapproved\b", re.IGNORECASE).search
+_SECRET = re.compile(
+    r"AKIA[0-9A-Z]{16}|ghp_[A-Za-z0-9]{36}|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|sk-[A-Za-z0-9]{32,}|xox[baprs]-[A-Za-z0-9-]{10,}"
+).search
+
+
+def _field(args: Args, name: str, faults: list[Fault]) -> str | None:
+    """A field as rules read it; what is wrong with it joins the faults."""
+    value = args.get(name)
+    if value.__class__ is not str:
+        is_there = name in args
+        faults.append((f"/{name}", f"{name} must be text" if is_there else f"{name} is required"))
+        return None if is_there else ""
+    text = normalise(value)
+    if text is None:
+        faults.append((f"/{name}", f"{name} cannot be read"))
+    elif is_absent(text):
+        faults.append((f"/{name}", f"{name} is required (at least 1 character)"))
+        return ""
+    return text
 
 
 def _complaint(holder: Args, name: str) -> str | None:

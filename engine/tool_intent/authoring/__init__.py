@@ -1,1 +1,1 @@
-"""What writers of rules work with: examples run, decisions explained, costs, the functions' page."""
+"""What writers of rules work with: examples run, decisions explained, costs, functions listed."""

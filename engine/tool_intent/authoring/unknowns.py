@@ -58,14 +58,15 @@ def incomplete(node: Any, listed: Seq, frame: Frame) -> str | None:
     return "the list may hold more than is known"
 
 
-def _role(name: str, at: tuple[str, ...] | None, state: State) -> str:
+def _role(name: str, at: c.ArgumentPaths | None, state: State) -> str:
     where = state.roles.get(name) if at == () else at
     if not where:
         return f"no catalog says which argument of this tool is its {name}"
-    return f"the argument {'.'.join(where)} is no text"
+    shown = " or ".join(".".join(path).replace(".[]", "[]") for path in where)
+    return f"the argument {shown} is no text"
 
 
-def _command(name: str, at: tuple[str, ...] | None, state: State) -> str:
+def _command(name: str, at: c.ArgumentPaths | None, state: State) -> str:
     command = state.command(at)
     if command is None:
         return _role("command", at, state)

@@ -13,6 +13,8 @@ from tool_intent.runtime.model import Effect, Origin
 from tool_intent.runtime.regex import Pattern
 from tool_intent.runtime.session import Outcome
 
+#: The arguments that play a role, each as a path of names and "[]".
+ArgumentPaths: TypeAlias = tuple[tuple[str, ...], ...]
 #: How two values are compared: as places in a file system, or as what they are.
 How: TypeAlias = Literal["path", "plain"]
 #: What a value is, as far as evaluation depends on it.
@@ -60,10 +62,11 @@ class FieldValue:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """The text of the argument that plays a role; `at` is its path, None where nothing does."""
+    """What plays a role; `at` are the arguments, None where nothing is known to, and () where that
+    is looked up when the call comes."""
 
     name: str
-    at: tuple[str, ...] | None
+    at: ArgumentPaths | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class CommandPart:
     """An attribute of the command."""
 
     name: str
-    at: tuple[str, ...] | None
+    at: ArgumentPaths | None
 
 
 @dataclass(frozen=True, slots=True)

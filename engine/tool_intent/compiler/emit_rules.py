@@ -179,7 +179,7 @@ class Expressions:
             case c.In(left, right, how):
                 sides = f"{self.value(right, scope)}, {self.value(left, scope)}"
                 return f"contains({sides}{self._place(how, scope)})"
-            case c.Infix(function, left, right, of):
+            case c.Infix(function, left, right, of) if not isinstance(right, Pattern):
                 sides = f"{self.value(left, scope)}, {self.value(right, scope)}"
                 if of == "path" and function in ("like", "under") and isinstance(right, c.Texts):
                     return f"{function}_path({sides}, {scope.state})"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from tool_intent.compiler.conditions import Condition, Sentence
+from tool_intent.compiler.conditions import ArgumentPaths, Condition, Sentence
 from tool_intent.runtime.model import Effect, Origin
 
 #: The kinds of scalar a field can have; `number` takes integers too.
@@ -126,6 +126,6 @@ class Tool:
     conditional: tuple[Place, ...]
     sentences: tuple[Sentence, ...]
     carried: tuple[Place, ...]
-    roles: Mapping[str, tuple[str, ...]]
+    roles: Mapping[str, ArgumentPaths]
     known: frozenset[str]
     taken: tuple[tuple[tuple[str, ...], str], ...]

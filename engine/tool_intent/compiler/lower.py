@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tool_intent.compiler import wording
-from tool_intent.compiler.conditions import Atom, Condition, Sentence
+from tool_intent.compiler.conditions import ArgumentPaths, Atom, Condition, Sentence
 from tool_intent.compiler.constraints import KINDS, kinds, parts
 from tool_intent.compiler.ir import Check, Constraint, Field, Kind, Place, Report, Test, Tool
 from tool_intent.compiler.lower_rules import sentence, when
@@ -102,14 +102,14 @@ class Lowering:
         return any(self._matcher.means(key, name) for key in keys)
 
     def _sentences(
-        self, name: str, carriers: tuple[Carrier, ...], roles: Mapping[str, tuple[str, ...]]
+        self, name: str, carriers: tuple[Carrier, ...], roles: Mapping[str, ArgumentPaths]
     ) -> Iterable[Sentence]:
         for rule in self._rules:
             if self._means_any(rule.targets, name) and not self._means_any(rule.excepted, name):
                 yield self._sentence(rule, carriers, roles)
 
     def _sentence(
-        self, rule: Rule, carriers: tuple[Carrier, ...], roles: Mapping[str, tuple[str, ...]]
+        self, rule: Rule, carriers: tuple[Carrier, ...], roles: Mapping[str, ArgumentPaths]
     ) -> Sentence:
         below_user = SENIORITY[rule.origin.rank] > SENIORITY["user"]
         theirs = below_user and rule.origin.file not in self._ours
@@ -122,7 +122,7 @@ class Lowering:
         self,
         requirements: Sequence[Requirement],
         carriers: tuple[Carrier, ...],
-        roles: Mapping[str, tuple[str, ...]],
+        roles: Mapping[str, ArgumentPaths],
     ) -> Iterable[Place]:
         for requirement in requirements:
             if requirement.when is not None:
@@ -133,7 +133,7 @@ class Lowering:
         self,
         requirement: Requirement,
         carriers: tuple[Carrier, ...],
-        roles: Mapping[str, tuple[str, ...]],
+        roles: Mapping[str, ArgumentPaths],
     ) -> Condition:
         assert requirement.when is not None
         return when(
@@ -275,17 +275,14 @@ def _is_text(definitions: Sequence[FieldDefinition]) -> bool:
     return _allowed_kinds(definitions, ()) == ("string",)
 
 
-def _roles(tools: Sequence[CatalogTool]) -> dict[str, tuple[str, ...]]:
-    """The argument path of each role; what catalogs map differently is known to none."""
-    found: dict[str, set[str]] = {}
+def _roles(tools: Sequence[CatalogTool]) -> dict[str, ArgumentPaths]:
+    """The argument paths of each role; where catalogs differ on a tool of one name, all of them."""
+    found: dict[str, dict[tuple[str, ...], None]] = {}
     for tool in tools:
-        for role, path in tool.roles.items():
-            found.setdefault(role, set()).add(path)
-    return {
-        role: tuple(next(iter(paths)).replace("[]", ".[]").split("."))
-        for role, paths in found.items()
-        if len(paths) == 1
-    }
+        for role, paths in tool.roles.items():
+            steps = (tuple(path.replace("[]", ".[]").split(".")) for path in paths)
+            found.setdefault(role, {}).update(dict.fromkeys(steps))
+    return {role: tuple(paths) for role, paths in found.items()}
 
 
 def _spellings(name: str) -> list[str]:

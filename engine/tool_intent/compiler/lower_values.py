@@ -36,7 +36,7 @@ class Names:
     scopes: Scopes
     fields: Mapping[str, bool]
     depths: Mapping[str, int]
-    roles: Mapping[str, tuple[str, ...]]
+    roles: Mapping[str, c.ArgumentPaths]
     atoms: dict[Any, c.Atom]
     file: str
     variables: Mapping[str, c.Sort] = field(default_factory=dict)
@@ -234,8 +234,11 @@ def _member(root: str, steps: tuple[str | int, ...], names: Names) -> c.Value:
 def _infix(node: t.Infix, names: Names) -> c.Condition:
     left = value(node.left, names)
     of = sort(left, names)
-    if isinstance(node.right, t.RegexLiteral):
-        pattern = compile_pattern(node.right.pattern, node.right.flags, unicode_classes=True)
+    right = node.right
+    while isinstance(right, t.Path) and not right.steps and right.root in names.scopes.defines:
+        right = names.scopes.defines[right.root]
+    if isinstance(right, t.RegexLiteral):
+        pattern = compile_pattern(right.pattern, right.flags, unicode_classes=True)
         return c.Infix(node.function, left, pattern, of)
     return c.Infix(node.function, left, value(node.right, names), of)
 
@@ -369,7 +372,7 @@ def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
     return node
 
 
-class _OwnRoles(dict[str, tuple[str, ...]]):
+class _OwnRoles(dict[str, c.ArgumentPaths]):
     """Every role of a call that is not known yet: the empty path says, look it up."""
 
     def get(self, _: str, default: Any = None) -> Any:  # noqa: ARG002

@@ -87,7 +87,7 @@ def _tool(
         catalog=catalog,
         description=description if isinstance(description, str) else "",
         groups=tuple(dict.fromkeys([*texts(what.get("groups")), *within])),
-        roles=dict(roles) if isinstance(roles, dict) else {},
+        roles=_roles(roles) if isinstance(roles, dict) else {},
         schema=schema if isinstance(schema, dict) else None,
     )
 
@@ -101,3 +101,12 @@ def merged(groups: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[s
         for name, members in declared.items():
             union.setdefault(name, {}).update(dict.fromkeys(members))
     return {name: tuple(members) for name, members in union.items()}
+
+
+def _roles(roles: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The argument paths of each role, one or several."""
+    return {
+        role: (paths,) if isinstance(paths, str) else tuple(p for p in paths if isinstance(p, str))
+        for role, paths in roles.items()
+        if isinstance(paths, str | list)
+    }

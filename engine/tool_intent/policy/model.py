@@ -104,14 +104,14 @@ class Unlisted:
 
 @dataclass(frozen=True, slots=True)
 class CatalogTool:
-    """What a catalog knows of one tool: groups, roles (`path`, `content`, `command`) mapped to
+    """What a catalog knows of one tool: groups, roles (`path`, `content`, `command`, `url`) mapped to
     argument paths, and its argument schema (None where unknown)."""
 
     name: str
     catalog: str
     description: str
     groups: tuple[str, ...]
-    roles: Mapping[str, str]
+    roles: Mapping[str, tuple[str, ...]]
     schema: Mapping[str, Any] | None
 
 

@@ -23,10 +23,10 @@ GROUPS: Final = ("@read", "@write", "@edit", "@exec", "@net")
 
 
 class ToolFacts(NamedTuple):
-    """What is known of a tool: its roles (`path`, `content`, `command`, `url`), each with the path
-    of the argument that plays it, and its argument schema, None where nobody has seen it."""
+    """What is known of a tool: its roles (`path`, `content`, `command`, `url`), each with the paths
+    of the arguments that play it, and its argument schema, None where nobody has seen it."""
 
-    roles: Mapping[str, str] = {}
+    roles: Mapping[str, tuple[str, ...]] = {}
     schema: Mapping[str, Any] | None = None
 
 

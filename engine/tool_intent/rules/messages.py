@@ -53,6 +53,7 @@ def _is_name(node: t.Path, given: Type, meaning: str | None, scope: Scope) -> bo
     if meaning == "variable":
         return given.kind == "string"
     facts = scope.environment.facts(scope.targets) or ()
-    texts = {fact.roles.get(role) for fact in facts for role in ("content", "command")}
+    told = [fact.roles.get(role, ()) for fact in facts for role in ("content", "command")]
+    texts = {path for paths in told for path in paths}
     dotted = ".".join(str(step) for step in node.steps)
     return meaning == "args" and given.kind == "string" and dotted not in texts

@@ -31,6 +31,9 @@ def infix(name: str, left: Any, right: Any, sort: str, state: State) -> bool | N
         return None
     if left == "":
         return False
+    if isinstance(left, Seq):
+        found = _any(infix(name, item, right, sort, state) for item in left.items)
+        return found if found or left.complete else None
     if isinstance(right, Seq):
         found = _any(_one(name, left, r, sort, state) for r in right.items)
         return found if found or right.complete else None
@@ -153,8 +156,11 @@ def _many(
     return _any(_one(name, left, r, sort, state) for r in right)
 
 
-def like_path(path: str | None, globs: tuple[str, ...], state: State) -> bool | None:
-    """Whether a path matches one of the globs."""
+def like_path(path: Any, globs: tuple[str, ...], state: State) -> bool | None:
+    """Whether a path, or one of several, matches one of the globs."""
+    if isinstance(path, Seq):
+        found = _any(like_path(item, globs, state) for item in path.items)
+        return found if found or path.complete else None
     if not path:
         return None if path is None else False
     found = like_straight(path, globs, state.place)
@@ -165,8 +171,11 @@ def like_path(path: str | None, globs: tuple[str, ...], state: State) -> bool | 
     return like(state.resolved(path), globs, state.place)
 
 
-def under_path(path: str | None, folders: tuple[str, ...], state: State) -> bool | None:
-    """Whether a path is one of the folders or in one."""
+def under_path(path: Any, folders: tuple[str, ...], state: State) -> bool | None:
+    """Whether a path, or one of several, is one of the folders or in one."""
+    if isinstance(path, Seq):
+        found = _any(under_path(item, folders, state) for item in path.items)
+        return found if found or path.complete else None
     if not path:
         return None if path is None else False
     found = under_straight(path, folders, state.place)

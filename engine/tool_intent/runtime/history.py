@@ -314,15 +314,16 @@ def _spellings(
         return None
     ways: list[list[Any]] = []
     for key, place in zip(keys, by_place, strict=True):
-        if key is None or isinstance(key, Seq | dict):
+        several = isinstance(key, Seq)
+        if key is None or isinstance(key, dict) or (several and not (place and key.complete)):
             return None
         if not place:
             ways.append([(isinstance(key, bool), key)])
             continue
-        forms = _forms(key, state)
-        if forms is None:
+        forms = [_forms(path, state) for path in (key.items if several else (key,))]
+        if None in forms:
             return None
-        ways.append(forms)
+        ways.append([form for found in forms for form in found or ()])
     return list(product(*ways))
 
 

@@ -19,6 +19,10 @@ _WEAKER = {"note": " (a note)", "warn": " (a warning)"}
 #: Findings that no other arguments of the same call would mend.
 _BEYOND_THE_MODEL = frozenset({"policy/broken", "policy/missing", "engine/rule-error"})
 _BEYOND_THE_CALL = frozenset({"tools/unlisted", "fields/collision"})
+#: Findings whose message is the engine's own, whoever wrote the policy: their ids say nothing more.
+_OURS = ("fields/", "entries/", "args/")
+#: Characters of what a policy says that are quoted beside words of ours.
+_LONGEST_QUOTE = 200
 
 
 def model_message(tool: str, verdict: str, findings: Sequence[Finding]) -> str:
@@ -67,28 +71,43 @@ def _grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 def _line(group: list[Finding]) -> str:
     first = group[0]
-    said = first.message
-    last = (tokens(first.at) or [""])[-1]
     where = _places([f.at for f in group])
-    if said.startswith(f"{last} "):
-        said = where + said[len(last) :]
-    elif where:
-        said = f"{where}: {said}"
-    if first.rule == "fields/missing":
-        said = said.replace(" is required; what was sent is blank", " is blank", 1)
-        said = said.replace(" is required", " is missing", 1)
-    if not first.rule.startswith(("fields/", "entries/", "args/")):
-        said += f" ({first.rule})"
-    said += _WEAKER.get(first.effect, "")
-    line = f"- {said}." if not said.endswith((".", "!", "?")) else f"- {said}"
-    if first.fix:
-        line += f" {first.fix}" if first.who is None else f" {_attributed(first.who, first.fix)}"
+    ours = first.rule.startswith(_OURS)
+    weaker = _WEAKER.get(first.effect, "")
+    if ours or first.who is None:
+        said = _placed(first, where)
+        named = "" if ours else f" ({first.rule})"
+        end = said[-1] if said.endswith((".", "!", "?")) else "."
+        line = f"- {said.removesuffix(end)}{named}{weaker}{end}"
+        if first.fix and first.who is None:
+            line += f" {first.fix}"
+        elif first.fix and first.who is not None:
+            line += f" {_attributed(first.who, first.fix, _LONGEST_QUOTE)}"
+    else:
+        start = f"- {where}: " if where else "- "
+        named = f" ({first.rule}){weaker}"
+        words = first.message if first.fix is None else f"{first.message} {first.fix}"
+        room = LONGEST_LINE - len(start) - len(named) - len(plain(first.who, 60)) - 9
+        line = start + _attributed(first.who, words, max(room, _LONGEST_QUOTE)) + named
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
 
 
-def _attributed(who: str, words: str) -> str:
+def _placed(first: Finding, where: str) -> str:
+    """What a finding says, the place in the stead of the field's name that it begins with."""
+    said = first.message
+    last = (tokens(first.at) or [""])[-1]
+    if first.rule == "fields/missing":
+        said = said.replace(" is required; what was sent is blank", " is blank", 1)
+        said = said.replace(" is required", " is missing", 1)
+    for words in (f"{last} ", f"The {last} "):
+        if last and said.startswith(words):
+            return f"{where} {said[len(words) :]}"
+    return f"{where}: {said}" if where else said
+
+
+def _attributed(who: str, words: str, longest: int) -> str:
     """A policy's own words, marked as such: below user rank anyone may have written them."""
-    return f"{plain(who, 60)} says: {quoted(words, 200)}"
+    return f"{plain(who, 60)} says: {quoted(words, longest)}"
 
 
 def _places(pointers: list[str]) -> str:

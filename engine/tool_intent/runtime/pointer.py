@@ -31,13 +31,17 @@ def spoken(pointer: str) -> str:
 
 
 def quoted(text: str, longest: int = 80) -> str:
-    """Text of unknown hands as ASCII in double quotes, at most `longest` characters of it."""
-    shown = text if len(text) <= longest else text[: longest - 1] + "…"
-    escaped = "".join(
+    """Text of unknown hands as ASCII in double quotes, cut to `longest` characters as shown."""
+    shown = [
         c if c == "…" or (c.isascii() and c.isprintable() and c not in '"\\') else _escape(c)
-        for c in shown
-    )
-    return f'"{escaped}"'
+        for c in text[: longest + 1]
+    ]
+    room = longest - sum(map(len, shown))
+    if room < 0:
+        while room < 1:
+            room += len(shown.pop())
+        shown.append("…")
+    return f'"{"".join(shown)}"'
 
 
 def plain(text: str, longest: int = 80) -> str:

@@ -46,7 +46,7 @@ class Image(NamedTuple):
     known: frozenset[str]
     taken: tuple[tuple[tuple[str, ...], str], ...]
     asks: bool
-    roles: dict[str, tuple[str, ...]]
+    roles: dict[str, tuple[tuple[str, ...], ...]]
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.

@@ -63,7 +63,7 @@ class State:
         tool: str,
         args: dict[str, Any],
         carriers: tuple[Carrier, ...],
-        roles: Mapping[str, tuple[str, ...]],
+        roles: Mapping[str, tuple[tuple[str, ...], ...]],
         context: Mapping[str, Any],
         now: float | None,
         view: SessionView | None,
@@ -128,41 +128,51 @@ class State:
         """The arguments without fields."""
         return self._once("bare", lambda: strip(duplicate(self.args), self.carriers))
 
-    def role(self, at: tuple[str, ...] | None, name: str) -> str | None:
-        """The text of the argument that plays a role; several of them on lines of their own."""
-        if at is None:
-            return None
-        if at == ():
-            at = self.roles.get(name, ())
-            if at == ():
+    def role(self, at: tuple[tuple[str, ...], ...] | None, name: str) -> Any:
+        """What plays a role: a text, empty where it is absent, None where it is none or unknown.
+
+        Several paths are a `Seq`; several texts of another role are one text, each on lines of its
+        own.
+        """
+        if not at:
+            at = None if at is None else self.roles.get(name)
+            if at is None:
                 return None
-        if len(at) == 1:
-            found = self.args.get(at[0], "")
+        if len(at) == 1 and len(at[0]) == 1:
+            found = self.args.get(at[0][0], "")
             if not isinstance(found, str):
                 return None
             return LiteralPath(found) if name == "path" else found
-        return self._once(("role", at), lambda: self._role(at))
+        played = self._once(("role", at), lambda: self._played(at))
+        if name == "path":
+            return Seq(tuple(map(LiteralPath, played.items)), played.complete)
+        return "\n".join(played.items) if played.complete else None
 
-    def _role(self, at: tuple[str, ...]) -> str | None:
-        if "[]" not in at:
-            found = member(self.args, at)
-            return "" if found is ABSENT else found if isinstance(found, str) else None
-        listed = elements(self.args, at)
-        if not listed.complete or not all(isinstance(v, str) for v in listed.items):
-            return None
-        return "\n".join(listed.items)
+    def _played(self, at: tuple[tuple[str, ...], ...]) -> Seq:
+        """The texts that arguments hold; what is absent is none, what is no text is unknown."""
+        found: list[str] = []
+        complete = True
+        for path in at:
+            listed = elements(self.args, path)
+            texts = [value for value in listed.items if isinstance(value, str)]
+            complete = complete and listed.complete and len(texts) == len(listed.items)
+            found += texts
+        return Seq(tuple(found), complete)
 
     def argument(self, steps: tuple[str | int, ...]) -> Any:
         """A raw argument; a `Seq` where the path goes through every element of a list."""
         return read(self.args, steps)
 
-    def has_role(self, at: tuple[str, ...] | None, name: str) -> bool | None:
-        """Whether the argument of a role is there; None where nothing says which it is."""
+    def has_role(self, at: tuple[tuple[str, ...], ...] | None, name: str) -> bool | None:
+        """Whether an argument of a role is there; None where nothing says which it is."""
         if at == ():
             at = self.roles.get(name)
         if not at:
             return None
-        return elements(self.args, at).items != () if "[]" in at else present(self.args, at)
+        found = [elements(self.args, path) for path in at]
+        if any(listed.items for listed in found):
+            return True
+        return False if all(listed.complete for listed in found) else None
 
     @staticmethod
     def has_member(value: Any, steps: tuple[str | int, ...]) -> bool | None:
@@ -176,7 +186,7 @@ class State:
 
     # The call
 
-    def command(self, at: tuple[str, ...] | None) -> Command | None:
+    def command(self, at: tuple[tuple[str, ...], ...] | None) -> Command | None:
         """The command, analysed; None where it is not known to be text."""
         return self.analysed(self.role(at, "command"))
 
@@ -192,7 +202,7 @@ class State:
 
         return self._once(("command", text), analysed)
 
-    def attribute(self, name: str, at: tuple[str, ...] | None) -> Any:
+    def attribute(self, name: str, at: tuple[tuple[str, ...], ...] | None) -> Any:
         """An attribute of the command: a `Seq`, a truth value, or the only program's own."""
         command = self.command(at)
         if command is None:
@@ -215,7 +225,10 @@ class State:
         complete = bool(self.roles)
         if "path" in self.roles:
             path = self.role(self.roles["path"], "path")
-            if path is None:
+            if isinstance(path, Seq):
+                found.update(dict.fromkeys(p for p in path.items if p))
+                complete = complete and path.complete
+            elif path is None:
                 complete = False
             elif path:
                 found[path] = None

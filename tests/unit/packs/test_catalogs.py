@@ -94,8 +94,9 @@ def test_every_role_is_played_by_an_argument_that_the_schema_has(name: str) -> N
     for tool, known in tools(name).items():
         jsonschema.Draft202012Validator.check_schema(known["schema"])
         assert known["roles"].keys() <= ROLES.keys(), tool
-        for path in known["roles"].values():
-            assert defined(known["schema"], path), (tool, path)
+        for paths in known["roles"].values():
+            for path in [paths] if isinstance(paths, str) else paths:
+                assert defined(known["schema"], path), (tool, path)
 
 
 def defined(schema: dict[str, Any], path: str) -> bool:

@@ -247,7 +247,7 @@ def test_catalogs_describe_tools(load_text):
     assert policy.broken == ()
     shipped, mine = policy.catalog["bash"]
     assert (shipped.catalog, shipped.roles, shipped.groups) == (
-        "tiny-1", {"command": "command"}, ("@exec",),
+        "tiny-1", {"command": ("command",)}, ("@exec",),
     )  # fmt: skip
     assert shipped.schema == {
         "type": "object",
