@@ -123,9 +123,7 @@ rule a/everything on *
     assert "warning: `a/everything` has no `ok` example [rules/no-example]" in done.out
 
 
-@pytest.mark.parametrize(
-    ("outcome", "code"), [("passed", 0), ("failed", 1), ("tried", 1), ("", 1)]
-)
+@pytest.mark.parametrize(("outcome", "code"), [("passed", 0), ("failed", 1), ("tried", 1), ("", 1)])
 def test_an_earlier_call_has_the_outcome_that_is_written(
     outcome: str, code: int, bare: Command
 ) -> None:
@@ -192,7 +190,7 @@ def test_what_decided_is_marked(project: Command) -> None:
     assert '=> true       when command runs ["rm", "shred"]' in done.out
     assert '=> false        p = "build": rationale mentions p' in done.out
     assert "  git/tested: when is false  [.tool-intent/ours.rules:11]" in done.out
-    assert "  ok     rationale = \"It is old.\": rationale is required" in done.out
+    assert '  ok     rationale = "It is old.": rationale is required' in done.out
 
 
 def test_what_is_unknown_says_why(project: Command) -> None:

@@ -52,9 +52,7 @@ CALLS = st.lists(generated.calls(), min_size=1, max_size=5)
 def test_what_is_explained_is_what_was_decided(text: str, calls: list[dict[str, Any]]) -> None:
     explanation = explained(text, calls)
     ids = {rule.id for rule in explanation.rules}
-    found = {
-        (f.rule, f.at, f.message) for f in explanation.decision.findings if f.rule in ids
-    }
+    found = {(f.rule, f.at, f.message) for f in explanation.decision.findings if f.rule in ids}
     told = {
         (j.finding.rule, j.finding.at, j.finding.message)
         for rule in explanation.rules
