@@ -318,7 +318,8 @@ def test_rules_are_shown_with_what_applies(project: Command) -> None:
     shown = json.loads(project("show", "--effective", "--format", "json").out)
     assert shown["rules"][0] == {
         "rule": "shell/names", "targets": ["@exec"], "except": [], "effect": "ask",
-        "floor": "warn", "message": "Name every path that goes: {p}.", "policy": ".tool-intent/ours.rules",
+        "floor": "warn", "message": "Name every path that goes: {p}.",
+        "policy": ".tool-intent/ours.rules",
         "origin": ".tool-intent/ours.rules:3",
     }  # fmt: skip
     text = project("show", "--effective").out

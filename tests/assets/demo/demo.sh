@@ -1,8 +1,35 @@
 #!/bin/sh
-# A session of nine calls; three are refused, so `run` exits with 1, and anything else is a fault.
+# A session of eleven calls; four are refused, so `run` exits with 1, and anything else is a fault.
+# Then the rule that refused a deletion: its examples, and why it fired, and why not once mended.
 here=$(dirname "$0")
-"$BIN/tool-intent" run --policy "$here/policy.yaml" --session "$here/session.jsonl"
+policy="$here/policy.yaml"
+rule=demo/names-what-it-deletes
+
+fail() {
+  echo "demo: $1" >&2
+  exit 1
+}
+
+explained() {
+  grep "^{\"id\": $1," "$here/session.jsonl" |
+    "$BIN/tool-intent" explain --policy "$policy" --rule "$rule"
+}
+
+"$BIN/tool-intent" run --policy "$policy" --session "$here/session.jsonl"
 code=$?
-[ "$code" -eq 1 ] || { echo "demo: expected exit code 1 (calls were refused), got $code" >&2; exit 1; }
+[ "$code" -eq 1 ] || fail "expected exit code 1 (calls were refused), got $code"
 echo
-echo "Three calls were refused and left nothing behind; the six others ran without their reasons."
+echo "Four calls were refused and left nothing behind; the seven others ran without their reasons."
+
+echo
+echo "The rule by its own examples, and why it refused call 8 and let call 9 pass:"
+echo
+"$BIN/tool-intent" test "$policy" || fail "an example does not show what it says"
+echo
+refused=$(explained 8) || fail "call 8 was not explained"
+echo "$refused"
+echo
+mended=$(explained 9) || fail "call 9 was not explained"
+echo "$mended"
+case $refused in *"$rule fires"*) ;; *) fail "the rule should fire on call 8" ;; esac
+case $mended in *"$rule is quiet"*) ;; *) fail "the rule should be quiet about call 9" ;; esac
