@@ -9,8 +9,8 @@ its guard may hold and what it requires is not sure, or what it forbids may hold
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tool_intent.compiler import conditions as c
@@ -64,11 +64,13 @@ class Scope:
     chain: str = "p"
     variables: tuple[str, ...] = ()
     judged: Scope | None = None
-    #: Values that the source has read already, by node.
+    #: Texts that the source has read already, by node; of `raw` ones it has read the text only, so
+    #: that what is none is None.
     read: Mapping[c.Value, str] = field(default_factory=dict)
+    raw: Mapping[c.Value, str] = field(default_factory=dict)
 
     def binding(self, name: str) -> Scope:
-        return Scope(self.state, self.chain, (*self.variables, name), self.judged, self.read)
+        return replace(self, variables=(*self.variables, name))
 
 
 class Told(NamedTuple):
@@ -103,6 +105,11 @@ class Expressions:
             told = [p for p in parts if p is not None]
             return Told(" and ".join(p.maybe for p in told), " and ".join(p.sure for p in told))
         negated = isinstance(node, c.Negation)
+        gate = self._gate(node, scope)
+        if gate is not None:
+            worth, found = gate
+            name = next(names)
+            return Told(f"{worth} and ({name} := {found}) is not False", f"{name} is True")
         leaf = self._leaf(node.part if isinstance(node, c.Negation) else node, scope)
         if leaf is None:
             return None
@@ -135,19 +142,24 @@ class Expressions:
         return f"{leaf} is True" if sure else f"{leaf} is not False"
 
     def _search(self, left: c.Value, pattern: Pattern, scope: Scope) -> str:
-        """A search; where the text has been read, behind its literals: on ASCII, a text that holds
-        none of them holds no match."""
+        """A search; where the text has been read, behind its literals."""
         name = self._pool.pattern(pattern)
-        text = scope.read.get(left)
+        text = scope.read.get(left) or scope.raw.get(left)
         if text is None:
             return f"matches({name}, {self.value(left, scope)})"
-        worth = f"{text} != ''"
-        if pattern.literals:
-            shown = f"{text}l" if pattern.fold else text
-            held = " or ".join(f"{literal!r} in {shown}" for literal in pattern.literals)
-            long = "" if len(pattern.literals) <= FEW_LITERALS else f"len({text}) > {SHORT_TEXT} or "
-            worth = f"({long}{held} or not {text}.isascii())"
-        return f"(None if {text} is None else {name}({text}) if {worth} else False)"
+        found = f"None if {text} is None else {name}({text})"
+        return f"({found} if {_worth(text, pattern)} else False)"
+
+    def _gate(self, node: c.Condition, scope: Scope) -> tuple[str, str] | None:
+        """Of a search in a text that has been read: what has to hold for it to be worth while, and
+        the search behind that."""
+        if not isinstance(node, c.Infix) or not isinstance(node.right, Pattern):
+            return None
+        text = scope.read.get(node.left) or scope.raw.get(node.left)
+        if text is None:
+            return None
+        name = self._pool.pattern(node.right)
+        return _worth(text, node.right), f"None if {text} is None else {name}({text})"
 
     def _comparison(self, node: c.Compare, scope: Scope) -> str:
         """A comparison; Python's own where both sides have been read and are of one kind."""
@@ -308,6 +320,18 @@ class Expressions:
         return f"Past({atom.number}, {past.outcome!r}, ({keys}), {rest})"
 
 
+def _worth(text: str, pattern: Pattern) -> str:
+    """Whether a text that the source has read as `text` is worth a search: on ASCII, one that holds
+    none of the pattern's literals holds no match. `<text>x` says that it is unknown or not ASCII,
+    `<text>l` is it in lower case."""
+    if not pattern.literals:
+        return f"{text} != ''"
+    shown = f"{text}l" if pattern.fold else text
+    held = [f"{literal!r} in {shown}" for literal in pattern.literals]
+    long = [] if len(held) <= FEW_LITERALS else [f"len({shown}) > {SHORT_TEXT}"]
+    return f"({' or '.join([f'{text}x', *long, *held])})"
+
+
 def _unfolded(node: c.Condition) -> c.Condition:
     """A condition without double negation."""
     while isinstance(node, c.Negation) and isinstance(node.part, c.Negation):
@@ -319,24 +343,27 @@ def _roots(sentence: c.Sentence) -> list[Any]:
     return [x for x in (sentence.guard, sentence.condition) if x is not None]
 
 
-def _searches_folded(text: c.Value, node: Any) -> bool:
-    """Whether a search behind literals reads the text in lower case."""
-    if isinstance(node, c.Infix) and isinstance(node.right, Pattern) and node.left == text:
-        return node.right.fold and bool(node.right.literals)
-    return any(_searches_folded(text, child) for child in c.children(node))
-
-
-def _texts_of(sentence: c.Sentence) -> list[c.FieldText | c.Role]:
-    """The text fields and texts of roles that a sentence reads of the call being judged, where it
-    reads them whatever happens: paths and commands are looked at only when it comes to that."""
-    found: list[c.FieldText | c.Role] = []
-    waiting: list[Any] = _roots(sentence)
+def _nodes(sentences: Iterable[c.Sentence]) -> Iterator[Any]:
+    """Every value and condition that sentences ask of the call being judged, each before what is
+    in it."""
+    waiting = [root for sentence in sentences for root in _roots(sentence)]
     while waiting:
         node = waiting.pop(0)
-        if (isinstance(node, c.FieldText) and node.depth is not None and node.depth >= 0) or (isinstance(node, c.Role) and node.name == "content" and node.at):
-            found.append(node)
+        yield node
         waiting += c.children(node)
-    return found
+
+
+def _is_read_once(node: Any) -> bool:
+    """Whether a value is a text that is read before all sentences: paths and commands are looked
+    at only when it comes to that."""
+    if isinstance(node, c.FieldText):
+        return node.depth is not None and node.depth >= 0
+    return isinstance(node, c.Role) and node.name == "content" and bool(node.at)
+
+
+def _is_raw(node: Any) -> bool:
+    """Whether a value is an argument that may be a text."""
+    return isinstance(node, c.Entry | c.Argument) and "[]" not in node.steps
 
 
 def _variable(name: str, scope: Scope) -> str:
@@ -376,27 +403,51 @@ class RuleEmitter:
                 self._sentence(sentence, scope, depth)
 
     def _reading(self, group: list[c.Sentence], depth: int) -> Scope:
-        """Source that reads the fields and texts of several sentences once."""
-        read: dict[c.Value, str] = {}
-        for node in dict.fromkeys(n for sentence in group for n in _texts_of(sentence)):
-            name = read[node] = f"t{len(read)}"
-            self._read(node, name, depth)
-            if any(_searches_folded(node, x) for sentence in group for x in _roots(sentence)):
+        """Source that reads the texts of several sentences once."""
+        nodes = list(_nodes(group))
+        searched: dict[c.Value, list[Pattern]] = {}
+        for node in nodes:
+            if isinstance(node, c.Infix) and isinstance(node.right, Pattern):
+                searched.setdefault(node.left, []).append(node.right)
+        texts = [n for n in dict.fromkeys(nodes) if _is_read_once(n)]
+        raw = [n for n in searched if _is_raw(n)]
+        names = {node: f"t{n}" for n, node in enumerate([*texts, *raw])}
+        for node, name in names.items():
+            patterns = [p for p in searched.get(node, ()) if p.literals]
+            self._read(node, name, depth, odd=bool(patterns))
+            if any(p.fold for p in patterns):
                 self._line(depth, f"{name}l = {name}.lower() if {name} else ''")
-        return Scope(read=read)
+        return Scope(read={n: names[n] for n in texts}, raw={n: names[n] for n in raw})
 
-    def _read(self, node: c.FieldText | c.Role, name: str, depth: int) -> None:
-        if isinstance(node, c.Role):
-            self._line(depth, f"{name} = s.role({node.at!r}, {node.name!r})")
-            return
-        slow = f"s.text(p, {node.name!r}, {node.depth})"
-        if node.depth != 0:
-            self._line(depth, f"{name} = {slow}")
-            return
-        # The common case, as `normalise` does it: printable ASCII, less the spaces around.
-        self._line(depth, f"v = p[0].get({node.name!r})")
-        plain = f"v.__class__ is str and v.isascii() and len(v) <= {LONGEST_TEXT}"
-        self._line(depth, f"{name} = v.strip() if {plain} and v.isprintable() else {slow}")
+    def _read(self, node: c.Value, name: str, depth: int, *, odd: bool) -> None:
+        """Source that reads a text as `name`, and with `odd` says in `<name>x` whether it is
+        unknown or not ASCII."""
+        line = self._line
+        plain, slow = f"{name} = v", f"{name} = {self._expressions.value(node, Scope())}"
+        test = "v.__class__ is str"
+        match node:
+            case c.FieldText(field, place):
+                # The common case, as `normalise` does it: printable ASCII, less the spaces around.
+                plain = f"{name} = v.strip()"
+                test += f" and v.isascii() and len(v) <= {LONGEST_TEXT} and v.isprintable()"
+                around = f" if len(p) > {place} else None" if place else ""
+                line(depth, f"v = p[{place}].get({field!r}){around}")
+            case c.Role(at=((str(argument),),)):
+                test += " and v.isascii()"
+                line(depth, f"v = a.get({argument!r})")
+            case c.Role():
+                test = ""
+            case _:
+                line(depth, slow.replace(name, "v", 1))
+                test += " and v.isascii()"
+                slow = f"{name} = v if v.__class__ is str else None"
+        if test:
+            line(depth, f"if {test}: {plain}{f'; {name}x = False' if odd else ''}")
+            line(depth, "else:")
+            depth += 1
+        line(depth, slow)
+        if odd:
+            line(depth, f"{name}x = {name} is None or not {name}.isascii()")
 
     def _sentence(self, sentence: c.Sentence, scope: Scope, depth: int) -> None:
         if sentence.each is None:

@@ -111,7 +111,7 @@ def step_into(value: Any, name: str | int) -> Any:
 
 def _equal(item: Any, value: Any, state: State | None) -> bool | None:
     if state is None and isinstance(item, str) and isinstance(value, str):
-        return _folded(item) == _folded(value)
+        return bool(_folded(item) == _folded(value))
     return compare("==", item, value, state)
 
 

@@ -1,9 +1,10 @@
 """Paths of the rule language: where a path text leads, and whether that is under or like something.
 
 A text may lead to several places: what it says and where the file system's links take it; the file
-a `file:` URL names and the file that is called so. `under` and `like` are true if any of these is,
-false only if all are known and none is, and None (unknown) otherwise. Nothing here raises for what
-a text or a file system holds.
+a `file:` URL names and the file that is called so. `under` and `like` are true if all of these that
+are known are, false only if all are known and none is, and None (unknown) otherwise: a link that
+leads out of a folder makes what is behind it neither surely in nor surely out. Nothing here raises
+for what a text or a file system holds.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _WINDOWS_VARIABLE: Final = re.compile(r"%[^%]+%")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?)?(/(?!/)[^?#]*)", re.IGNORECASE)
 _FILE: Final = re.compile(r"file:", re.IGNORECASE)
+#: Folders at the head of a glob in which no character is special.
+_PLAIN_FOLDERS: Final = re.compile(r"/(?:[^/*?\[\]{}\\]+/)+")
 
 
 class Place(NamedTuple):
@@ -114,10 +117,10 @@ def under(path: str | Resolved, dirs: Iterable[str | Resolved], place: Place) ->
     here = path if isinstance(path, Resolved) else resolve(path, place)
     if not here.forms and here.known:
         return False
-    return _either(
-        _under_one(here, one if isinstance(one, Resolved) else directory(one, place), place)
-        for one in dirs
-    )
+    theirs = [one if isinstance(one, Resolved) else directory(one, place) for one in dirs]
+    folders = [form for one in theirs for form in one.forms]
+    found = _agreed(_compared((form,), folders, _inside, place) for form in here.forms)
+    return _settled(found, here, *theirs)
 
 
 def like(path: str | Resolved, globs: Iterable[str], place: Place) -> bool | None:
@@ -128,8 +131,15 @@ def like(path: str | Resolved, globs: Iterable[str], place: Place) -> bool | Non
     here = path if isinstance(path, Resolved) else resolve(path, place)
     if not here.forms and here.known:
         return False
+    texts = [_at_home(text, place) for text in globs]
+    compiled = [compile_glob(one) for text in texts for one in _spellings(text, place)]
     roots = directory(place.root, place)
-    return _either(_like_one(here, text, roots, place) for text in globs)
+    found = _agreed(
+        _either(_form_like(glob, form, roots, here, place) for glob in compiled)
+        for form in here.forms
+    )
+    home_known = place.home is not None or not any(text.startswith("~/") for text in texts)
+    return found if found or (here.known and home_known) else None
 
 
 def same(left: str | Resolved, right: str | Resolved, place: Place) -> bool | None:
@@ -253,10 +263,6 @@ def _real(path: str) -> str | None:
     return done
 
 
-def _under_one(here: Resolved, there: Resolved, place: Place) -> bool | None:
-    return _settled(_compared(here.forms, there.forms, _inside, place), here, there)
-
-
 def _inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
@@ -300,14 +306,24 @@ def _either(answers: Iterable[bool | None]) -> bool | None:
     return None if unknown else False
 
 
-def _like_one(here: Resolved, text: str, roots: Resolved, place: Place) -> bool | None:
-    home_known = True
-    if text.startswith("~/"):
-        home_known = place.home is not None
-        text = (place.home or "") + text[1:]
-    glob = compile_glob(text)
-    found = _either(_form_like(glob, form, roots, here, place) for form in here.forms)
-    return found if found or (here.known and home_known) else None
+def _agreed(answers: Iterable[bool | None]) -> bool | None:
+    """What all say; None where they differ, false of none."""
+    told = set(answers)
+    return (told.pop() if len(told) == 1 else None) if told else False
+
+
+def _at_home(text: str, place: Place) -> str:
+    return text if place.home is None or not text.startswith("~/") else place.home + text[1:]
+
+
+def _spellings(text: str, place: Place) -> Iterable[str]:
+    """A glob, and what it is behind the links of the folders that it begins with."""
+    yield text
+    folders = None if place.windows else _PLAIN_FOLDERS.match(text)
+    if folders is not None:
+        real = _real(folders[0])
+        if real is not None and real != folders[0].rstrip("/") and _PLAIN_FOLDERS.match(f"{real}/"):
+            yield f"{real}/{text[folders.end() :]}"
 
 
 def _form_like(glob: Glob, form: str, roots: Resolved, here: Resolved, place: Place) -> bool | None:

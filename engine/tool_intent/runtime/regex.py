@@ -41,16 +41,41 @@ class Pattern(NamedTuple):
 def finder(pattern: Pattern) -> Callable[[str], bool | None]:
     """`search` for one pattern, with all that can be known beforehand worked out once."""
     limit = readable(pattern.ascii_size)
-    found: list[Callable[[bytes], Any]] = []
+    holds: Callable[[bytes], bool] | None = None
 
     def find(text: str) -> bool | None:
+        nonlocal holds
         if not text.isascii() or len(text) > limit:
             return search(pattern, text)
-        if not found:
-            found.append(program(pattern.ascii_text).search)
-        return found[0](text.encode()) is not None
+        if holds is None:
+            holds = _holder(program(pattern.ascii_text))
+        return holds(text.encode())
 
     return find
+
+
+def _holder(compiled: Any) -> Callable[[bytes], bool]:
+    """Whether a text holds a match, as `compiled.search` says it.
+
+    That runs a generator, which takes longer than RE2 does for a short text. What it calls is
+    private to the package, so it is used only where it answers as this expects.
+    """
+    try:
+        import re2
+
+        match, anywhere = compiled._regexp.Match, re2._Anchor.UNANCHORED
+        is_known = match(anywhere, b"", 0, 0)[0][0] in (-1, 0)
+    except (AttributeError, TypeError, IndexError):
+        is_known = False
+    if not is_known:
+        search = compiled.search
+        return lambda data: search(data) is not None
+
+    def holds(data: bytes) -> bool:
+        found: int = match(anywhere, data, 0, len(data))[0][0]
+        return found >= 0
+
+    return holds
 
 
 def search(pattern: Pattern, text: str, budget: int = BUDGET) -> bool | None:

@@ -33,10 +33,10 @@ KNOWN = Environment(
     fields={"intent": TEXT, "rationale": TEXT, "risk": TEXT, "weight": INT},
     groups={"@write": frozenset({"edit", "write"}), "@exec": frozenset({"bash"})},
     tools={
-        "edit": (ToolFacts({"path": "path"}, EDIT),),
-        "write": (ToolFacts({"path": "path", "content": "text"}, None),),
+        "edit": (ToolFacts({"path": ("path",)}, EDIT),),
+        "write": (ToolFacts({"path": ("path",), "content": ("text",)}, None),),
         "bash": (
-            ToolFacts({"command": "command"}, {"properties": {"command": {"type": "string"}}}),
+            ToolFacts({"command": ("command",)}, {"properties": {"command": {"type": "string"}}}),
         ),
     },
     open_fields=False,
