@@ -13,7 +13,7 @@ from tool_intent.compiler.lower_values import cost
 from tool_intent.policy.model import EffectivePolicy, Rule
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.runtime.budget import BUDGET
-from tool_intent.runtime.state import LONGEST_LIST
+from tool_intent.runtime.reading import LONGEST_LIST
 
 __all__ = ["BUDGET", "RuleCost", "rule_costs"]
 

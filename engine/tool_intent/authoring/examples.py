@@ -16,11 +16,14 @@ from tool_intent.rules import tree as t
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.types import ROLES
 from tool_intent.runtime.model import Call
+from tool_intent.runtime.paths import Place
 
 Outcome: TypeAlias = Literal["fired", "quiet", "did not apply", "error"]
 
 #: Examples are judged at one time, a Monday noon (UTC): nothing passes between their calls.
 NOW: Final = 1_796_040_000.0
+#: … and at one place, so that they show the same on every machine and in every folder.
+PLACE: Final = Place("/workspace", "/workspace", "/home/user", case_insensitive=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +59,16 @@ class Result:
         )  # fmt: skip
 
 
-def run_examples(artifact: Artifact, rules: Sequence[Rule] | None = None) -> Iterator[Result]:
-    """Each example of the given rules of an artifact's policy (all, if not said), in order.
+def run_examples(policy: EffectivePolicy, rules: Sequence[Rule] | None = None) -> Iterator[Result]:
+    """Each example of the given rules of a policy (all, if not said), in order.
 
     An example's earlier calls come first in a session of their own, with the outcome that is
     written, `tried` if none is; then its call is judged by its rule alone.
     """
-    policy = with_places(artifact.policy)
+    policy = with_places(policy)
     for rule in rules_of(policy) if rules is None else rules:
         if rule.tree.examples:
-            yield from _run(artifact, policy, rule)
+            yield from _run(policy, rule)
 
 
 def rules_of(policy: EffectivePolicy) -> tuple[Rule, ...]:
@@ -137,9 +140,8 @@ def _definition(rule: Rule, name: str) -> FieldDefinition:
     return FieldDefinition(name, {}, rule.origin, {}, rule.policy)
 
 
-def _run(artifact: Artifact, policy: EffectivePolicy, rule: Rule) -> Iterator[Result]:
-    place = artifact.place
-    by_itself = compiled(alone(policy, rule), place.root, place.cwd or place.root)
+def _run(policy: EffectivePolicy, rule: Rule) -> Iterator[Result]:
+    by_itself = compiled(alone(policy, rule), PLACE)
     explainer = Explainer(by_itself)
     for example in rule.tree.examples:
         try:

@@ -29,9 +29,9 @@ error. An infix one stands between its two sides; `not` before it turns it, and 
 means any of the elements, with `not` none of them.
 
 Texts are read [normalised](policy.md#what-counts-as-text). An infix function is false of an empty
-text. What is given something unknown gives something unknown. **Steps** are what one use may cost of
-a rule's [budget](rules.md#what-a-rule-may-cost), but for its arguments; every function's time grows
-with the length of its texts and no faster.
+text. What is given something unknown gives something unknown. **Steps** are what one use may cost
+of a rule's [budget](rules.md#what-a-rule-may-cost), but for its arguments; every function's time
+grows with the length of its texts and no faster.
 
 A **telling word** is a word in its stem (`tests`, `testing` and `test` are one), in small letters,
 that is no stop word (`the`, `and`) and no single ASCII letter; `getUserName` and `snake_case` are
@@ -45,8 +45,10 @@ def page(rows: Mapping[str, Any]) -> str:
     parts = [_HEAD]
     for group in said["groups"]:
         parts.append(f"## {group['title']}\n")
-        for name in group["functions"]:
-            parts.append("\n".join(_section(FUNCTIONS[name], said["functions"][name], rows)))
+        parts += (
+            "\n".join(_section(FUNCTIONS[name], said["functions"][name], rows))
+            for name in group["functions"]
+        )
     return "\n".join(parts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tool_intent.runtime.state import Seq
+from tool_intent.runtime.reading import Seq
 
 _LONGEST: Final = 80
 _MOST: Final = 5

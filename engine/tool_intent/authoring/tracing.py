@@ -14,7 +14,7 @@ from tool_intent.compiler.sources import Sources
 from tool_intent.compiler.walk_rules import Frame
 from tool_intent.rules import tree as t
 from tool_intent.rules.printer import print_condition
-from tool_intent.runtime.state import Seq
+from tool_intent.runtime.reading import Seq
 
 Status: TypeAlias = Literal["true", "false", "unknown", "skipped", "value"]
 

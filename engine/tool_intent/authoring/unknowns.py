@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from tool_intent.compiler import conditions as c
 from tool_intent.compiler.walk_rules import Frame
-from tool_intent.runtime.state import ABSENT, Seq, State, member
+from tool_intent.runtime.reading import ABSENT, Seq, member
+from tool_intent.runtime.state import State
 
 
 def reason(node: Any, frame: Frame) -> str:

@@ -41,9 +41,11 @@ class Artifact:
         cache: Cache | None = None,
         folder: str = "",
         notes: tuple[str, ...] = (),
+        place: Place | None = None,
     ) -> None:
         """`where` is the folder that the policy's relative paths start at, and that of the
-        session; `looks_back` says whether rules ask for earlier calls."""
+        session; `looks_back` says whether rules ask for earlier calls. `place` is taken instead of
+        looking at the file system of `where`."""
         self.digest = digest
         #: Whether each call of a session has to be remembered.
         self.reads_history = looks_back
@@ -56,7 +58,7 @@ class Artifact:
         self._lowering: Lowering | None = None
         self._programs: dict[str, Program] = {}
         self._atoms: list[AtomCode] | None = None
-        self._place: Place | None = None
+        self._place = place
         self._lock = threading.RLock()
 
     @property

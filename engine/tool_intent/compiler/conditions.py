@@ -1,6 +1,6 @@
 """The typed representation of rules: what is read, what is asked of it, what is reported.
 
-Values may be unknown, so a condition is true, false or unknown; see `compiler.emit_rules` for how
+Values may be unknown, so a condition is true, false or unknown; see `compiler.expressions` for how
 that becomes plain Python, and `compiler.walk_rules` for the plain evaluation.
 """
 
@@ -249,8 +249,8 @@ class Join:
 class Atom:
     """Earlier calls that a history or a `since` is about, as far as the earlier call decides it:
     what every call of the session is looked at for when it is judged. `where` is the whole
-    condition; `filter`, `joins` and `rest` are its parts, `rest` over `captures`. `fields` are those
-    of the earlier call that it reads."""
+    condition; `filter`, `joins` and `rest` are its parts, `rest` over `captures`. `fields` are
+    those of the earlier call that it reads."""
 
     number: int
     targets: tuple[str, ...]

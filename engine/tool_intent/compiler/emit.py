@@ -160,8 +160,9 @@ class _Emitter:
             self._line(depth, f"if {value}.__class__ is list and {value}:")
             self._line(depth + 1, f"for {index}, {element} in enumerate({value}):")
             self._walk(
-                place, steps[1:], element, at.element(index), depth + 2, is_element=True, chain=chain
-            )
+                place, steps[1:], element, at.element(index), depth + 2,
+                is_element=True, chain=chain,
+            )  # fmt: skip
             self._otherwise(place, place.no_entry, at, depth, chain)
             return
         inside = depth
@@ -311,7 +312,6 @@ class _Emitter:
             return f"is_integer({value})"
         constant = self._pool.constant(frozenset(expected) if keyword == "enum" else expected)
         return f"({_LEAVES[keyword].format(value=value, constant=constant)})"
-
 
 
 _KIND_TESTS: dict[Kind, str] = {

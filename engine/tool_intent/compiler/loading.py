@@ -34,6 +34,7 @@ from tool_intent.runtime.model import Rank
 if TYPE_CHECKING:
     from tool_intent.policy.model import EffectivePolicy
     from tool_intent.rules.diagnostics import Diagnostic
+    from tool_intent.runtime.paths import Place
 
 
 class PolicyError(Exception):
@@ -78,9 +79,10 @@ def load(
     return _compiled(roots, refused, given, cache, key, notes, place, allow_empty=allow_empty)
 
 
-def compiled(policy: EffectivePolicy, root: str, cwd: str) -> Artifact:
-    """The artifact of a policy that is loaded already; `root` and `cwd` as in `runtime.paths`."""
-    return Artifact(policy.digest, lambda: policy, (root, cwd), _looks_back(policy))
+def compiled(policy: EffectivePolicy, place: Place) -> Artifact:
+    """The artifact of a policy that is loaded already, for calls made at a place."""
+    where = (place.root, place.cwd or place.root)
+    return Artifact(policy.digest, lambda: policy, where, _looks_back(policy), place=place)
 
 
 def _named(sources: Sequence[str], cwd: str) -> list[Root]:

@@ -8,28 +8,34 @@ from typing import Any
 
 from tool_intent.compiler import wording
 from tool_intent.compiler.conditions import ArgumentPaths, Atom, Condition, Sentence
-from tool_intent.compiler.constraints import KINDS, kinds, parts
-from tool_intent.compiler.ir import Check, Constraint, Field, Kind, Place, Report, Test, Tool
+from tool_intent.compiler.constraints import parts
+from tool_intent.compiler.ir import Check, Field, Place, Report, Tool
+from tool_intent.compiler.lower_fields import (
+    Use,
+    advertised,
+    allowed_kinds,
+    container,
+    description,
+    is_text,
+    known_names,
+    nearest_origin,
+    roles_of,
+)
 from tool_intent.compiler.lower_rules import sentence, when
 from tool_intent.compiler.sources import Sources
 from tool_intent.policy.model import (
-    CatalogTool,
     EffectivePolicy,
     FieldDefinition,
     FieldSchema,
-    FieldUse,
     Requirement,
     Rule,
 )
 from tool_intent.policy.sources import shipped
-from tool_intent.runtime.arguments import PROTOTYPE_KEYS
 from tool_intent.runtime.extend import collisions
 from tool_intent.runtime.matching import Matcher
 from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect, Origin
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.strip import Carrier
-
-_Use = tuple[Requirement, FieldUse]
 
 
 class Lowering:
@@ -52,7 +58,7 @@ class Lowering:
         self._rules = [
             i for i in policy.items if isinstance(i, Rule) and i.origin.file not in broken
         ]
-        self._textual = {name: _is_text(found) for name, found in self._fields.items()}
+        self._textual = {name: is_text(found) for name, found in self._fields.items()}
         self._atoms: dict[Any, Atom] = {}
         self._exact: dict[str, list[Requirement]] = {}
         self._wide: list[Requirement] = []
@@ -74,7 +80,7 @@ class Lowering:
         carriers = tuple(Carrier(p.at, tuple(f.name for f in p.fields)) for p in carried)
         known = self._policy.catalog.get(name, ())
         schemas = [t.schema for t in known if t.schema is not None]
-        roles = _roles(known)
+        roles = roles_of(known)
         return Tool(
             name,
             bool(matching),
@@ -84,7 +90,7 @@ class Lowering:
             tuple(self._sentences(name, carriers, roles)),
             carried,
             roles,
-            _known(schemas, carried),
+            known_names(schemas, carried),
             tuple(sorted({c for s in schemas for c in collisions(s, carriers)})),
         )
 
@@ -177,7 +183,7 @@ class Lowering:
             by_place.setdefault(requirement.at, []).append(requirement)
         for at in sorted(by_place, key=lambda a: (len(a), a)):
             here = by_place[at]
-            uses: dict[str, list[_Use]] = {}
+            uses: dict[str, list[Use]] = {}
             for requirement in here:
                 for use in requirement.uses:
                     uses.setdefault(use.name, []).append((requirement, use))
@@ -185,14 +191,14 @@ class Lowering:
             no_entry, no_object = _entry_reports(at, here)
             yield Place(at, fields, no_entry, no_object)
 
-    def _field(self, name: str, at: tuple[str, ...], uses: list[_Use]) -> Field:
+    def _field(self, name: str, at: tuple[str, ...], uses: list[Use]) -> Field:
         definitions = self._fields.get(name, ())
-        allowed = _allowed_kinds(definitions, uses)
+        allowed = allowed_kinds(definitions, uses)
         described, who = self._help(name, definitions)
         carrying = _strongest(uses)
         demanding = _strongest([(r, u) for r, u in uses if u.required])
 
-        def report(rule: str, message: str, by: _Use, fix: str | None = None) -> Report:
+        def report(rule: str, message: str, by: Use, fix: str | None = None) -> Report:
             """With a `fix` of ours, or else the field's description as its author's words."""
             requirement, use = by
             return Report(
@@ -226,9 +232,9 @@ class Lowering:
                 "unreadable", wording.unreadable(name), carrying, "Write it shorter and plainer."
             ),
             replace(misspelt, name=""),
-            replace(collision, name=_container(at, name), effect="deny"),
+            replace(collision, name=container(at, name), effect="deny"),
             checks,
-            _advertised(allowed, definitions, [c.constraint for c in checks]),
+            advertised(allowed, definitions, [c.constraint for c in checks]),
         )
 
     def _help(
@@ -236,7 +242,7 @@ class Lowering:
     ) -> tuple[str | None, str | None]:
         """How to mend a field: its description, and whose words that is if not ours."""
         for definition in definitions:
-            text = _description(definition)
+            text = description(definition)
             if text:
                 below_user = SENIORITY[definition.origin.rank] > SENIORITY["user"]
                 theirs = below_user and definition.origin.file not in self._ours
@@ -247,7 +253,7 @@ class Lowering:
         self,
         name: str,
         definitions: Sequence[FieldDefinition],
-        uses: list[_Use],
+        uses: list[Use],
         fix: str | None,
         who: str | None,
     ) -> Iterable[Check]:
@@ -260,7 +266,7 @@ class Lowering:
         schemas += [(u.schema, u.origins, u.origin, r.effect) for r, u in uses]
         for schema, origins, origin, effect in schemas:
             for part in parts(schema):
-                where = _nearest_origin(origins, part.pointer, origin)
+                where = nearest_origin(origins, part.pointer, origin)
                 report = Report(
                     f"fields/{part.keyword}", effect, f"/{escape(name)}",
                     wording.broken(name, part), fix, where, who,
@@ -269,20 +275,6 @@ class Lowering:
                 if key not in found or STRENGTH[found[key].report.effect] < STRENGTH[effect]:
                     found[key] = Check(part.constraint, report)
         return found.values()
-
-
-def _is_text(definitions: Sequence[FieldDefinition]) -> bool:
-    return _allowed_kinds(definitions, ()) == ("string",)
-
-
-def _roles(tools: Sequence[CatalogTool]) -> dict[str, ArgumentPaths]:
-    """The argument paths of each role; where catalogs differ on a tool of one name, all of them."""
-    found: dict[str, dict[tuple[str, ...], None]] = {}
-    for tool in tools:
-        for role, paths in tool.roles.items():
-            steps = (tuple(path.replace("[]", ".[]").split(".")) for path in paths)
-            found.setdefault(role, {}).update(dict.fromkeys(steps))
-    return {role: tuple(paths) for role, paths in found.items()}
 
 
 def _spellings(name: str) -> list[str]:
@@ -333,80 +325,5 @@ def _entry_reports(
     return no_entry, no_object
 
 
-def _strongest(uses: list[_Use]) -> _Use | None:
+def _strongest(uses: list[Use]) -> Use | None:
     return max(uses, key=lambda u: STRENGTH[u[0].effect], default=None)
-
-
-def _allowed_kinds(
-    definitions: Sequence[FieldDefinition], uses: Sequence[_Use]
-) -> tuple[Kind, ...]:
-    """The kinds that every definition and every use allow. A definition without a `type` says
-    text; where an entry names none, and in what is built in, nothing is said of it."""
-    schemas = [d.schema for d in definitions if d.origin.rank != "shipped"]
-    schemas += [u.schema for _, u in uses if isinstance(u.schema, Mapping) and "type" in u.schema]
-    if not schemas:
-        return ("string",)
-    allowed = set(KINDS)
-    for schema in schemas:
-        named = set(kinds(schema))
-        allowed &= named | ({"integer"} if "number" in named else set())
-    if "number" in allowed:
-        allowed.discard("integer")
-    return tuple(k for k in KINDS if k in allowed)
-
-
-def _description(definition: FieldDefinition) -> str | None:
-    schema = definition.schema
-    text = schema.get("description") if isinstance(schema, Mapping) else None
-    return text if isinstance(text, str) and text else None
-
-
-def _nearest_origin(origins: Mapping[str, Origin], pointer: str, whole: Origin) -> Origin:
-    while pointer:
-        if pointer in origins:
-            return origins[pointer]
-        pointer = pointer.rpartition("/")[0]
-    return whole
-
-
-def _container(at: tuple[str, ...], name: str) -> str:
-    """The place of a collision: the field on the call, or the list whose elements carry it."""
-    before = at[: at.index("[]")] if "[]" in at else at
-    path = "".join(f"/{escape(step)}" for step in before)
-    return path if "[]" in at else f"{path}/{escape(name)}"
-
-
-def _known(schemas: Sequence[Mapping[str, Any]], places: Sequence[Place]) -> frozenset[str]:
-    names = {f.name for p in places if not p.at for f in p.fields}
-    for schema in schemas:
-        properties = schema.get("properties")
-        names |= set(properties) if isinstance(properties, Mapping) else set()
-    return frozenset(
-        n for n in names if n.isascii() and n.isidentifier() and n not in PROTOTYPE_KEYS
-    )
-
-
-def _advertised(
-    allowed: tuple[Kind, ...],
-    definitions: Sequence[FieldDefinition],
-    constraints: Sequence[Constraint],
-) -> dict[str, Any]:
-    """A flat property schema: nothing in it that would drop a provider's strict mode."""
-    tests = [c for c in constraints if isinstance(c, Test)]
-    schema: dict[str, Any] = {"type": allowed[0] if len(allowed) == 1 else list(allowed)}
-    text = next(filter(None, (_description(d) for d in definitions)), None)
-    if text:
-        schema["description"] = text
-    if "string" in allowed:
-        schema["minLength"] = max([t.value for t in tests if t.keyword == "minLength"] + [1])
-        longest = [t.value for t in tests if t.keyword == "maxLength"]
-        if longest:
-            schema["maxLength"] = min(longest)
-        pattern = [t.value for t in tests if t.keyword == "pattern"]
-        if pattern:
-            schema["pattern"] = pattern[0]
-    options = [t.value for t in tests if t.keyword == "enum"]
-    options += [[t.value] for t in tests if t.keyword == "const"]
-    if options:
-        schema["enum"] = [v for v in options[0] if all(v in other for other in options[1:])]
-    return schema

@@ -16,7 +16,7 @@ from tool_intent.runtime.strip import Carrier, innermost
 #: What a message calls an input that cannot be told.
 _INPUTS = {
     "command": "the command could not be analysed",
-    "path": "the path could not be resolved",
+    "path": "where the path leads is not certain",
     "content": "the content is not known to be text",
     "url": "the URL is not known",
     "call": "what the call touches is not all known",
@@ -151,7 +151,9 @@ def _judged_names(node: t.Condition) -> list[str]:
 
 
 def _depths(
-    carriers: Sequence[Carrier], places: Sequence[tuple[str, ...]], named: Mapping[str, None] | set[str]
+    carriers: Sequence[Carrier],
+    places: Sequence[tuple[str, ...]],
+    named: Mapping[str, None] | set[str],
 ) -> dict[str, int]:
     """For each field, how many objects below the call the nearest place that carries it is.
 
@@ -250,5 +252,3 @@ def _reads(decisive: list[c.Condition], each: tuple[str, c.Value] | None) -> lis
         roots += c.children(node)
     order = list(_INPUTS.values())
     return sorted(found, key=lambda w: order.index(w) if w in order else len(order))
-
-

@@ -161,7 +161,7 @@ def cost(node: Any) -> int:
     """Steps that evaluating a node may take, one list element of its own at the most counted as
     256."""
     match node:
-        case c.Quantified(source=source, cost=inside) :
+        case c.Quantified(source=source, cost=inside):
             return cost(source) + 256 * inside
         case c.CountOf(source=source, condition=inside):
             return cost(source) + 256 * cost(inside)
@@ -248,9 +248,7 @@ def _quantified(node: t.Quantifier, names: Names) -> c.Quantified:
     inside = condition(node.condition, names.binding(node.variable, element_sort(source, names)))
     kind = node.kind
     assert kind != "count"
-    return c.Quantified(
-        kind, node.variable, source, inside, cost(inside), reads_arguments(inside)
-    )
+    return c.Quantified(kind, node.variable, source, inside, cost(inside), reads_arguments(inside))
 
 
 def _history(node: t.History, names: Names) -> c.History:

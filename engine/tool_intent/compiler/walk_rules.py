@@ -16,8 +16,9 @@ from tool_intent.runtime.findings import fired, shown_value
 from tool_intent.runtime.functions import apply, compare, contains, infix, matches, step_into
 from tool_intent.runtime.history import MOST_TRIED, Record, SessionHistory
 from tool_intent.runtime.model import Finding
+from tool_intent.runtime.reading import Seq, present
 from tool_intent.runtime.regex import Pattern
-from tool_intent.runtime.state import Seq, Spot, State, present
+from tool_intent.runtime.state import Spot, State
 
 Meant = Callable[[tuple[str, ...], str], bool]
 

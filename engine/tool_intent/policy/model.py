@@ -104,8 +104,8 @@ class Unlisted:
 
 @dataclass(frozen=True, slots=True)
 class CatalogTool:
-    """What a catalog knows of one tool: groups, roles (`path`, `content`, `command`, `url`) mapped to
-    argument paths, and its argument schema (None where unknown)."""
+    """What a catalog knows of one tool: groups, roles (`path`, `content`, `command`, `url`) mapped
+    to argument paths, and its argument schema (None where unknown)."""
 
     name: str
     catalog: str

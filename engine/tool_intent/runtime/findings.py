@@ -6,7 +6,7 @@ from typing import Any
 
 from tool_intent.runtime.model import Finding
 from tool_intent.runtime.pointer import escape, plain
-from tool_intent.runtime.state import Seq
+from tool_intent.runtime.reading import Seq
 
 #: Findings of one rule that are kept.
 _MOST_PLACES = 256

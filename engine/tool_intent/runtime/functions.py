@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+from tool_intent.runtime.reading import LONGEST_LIST, Seq, read_text
 from tool_intent.runtime.regex import Pattern, search
-from tool_intent.runtime.state import LONGEST_LIST, Seq, State, read_text
+from tool_intent.runtime.state import State
 from tool_intent.runtime.straight import like_straight, under_straight
 
 #: Texts whose words or marks are remembered: a decision reads the same few again and again.
@@ -144,9 +145,7 @@ def _any(answers: Iterable[bool | None]) -> bool | None:
     return None if unknown else False
 
 
-def _many(
-    name: str, left: Any, right: tuple[str, ...], sort: str, state: State
-) -> bool | None:
+def _many(name: str, left: Any, right: tuple[str, ...], sort: str, state: State) -> bool | None:
     """Any of a list that is known beforehand; some functions read the left side once for all."""
     if name == "mentions" and isinstance(left, str):
         marked = _mark(left)

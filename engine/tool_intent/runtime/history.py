@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
+from tool_intent.runtime.reading import Seq
 from tool_intent.runtime.session import LONGEST_WINDOW, Earlier, Outcome, Past
-from tool_intent.runtime.state import Seq, State
+from tool_intent.runtime.state import State
 
 #: Calls that a condition which no index serves is tried on, newest first.
 MOST_TRIED = 256

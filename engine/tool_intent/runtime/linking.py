@@ -12,18 +12,18 @@ from tool_intent.runtime.functions import (
     apply,
     compare,
     contains,
+    found_in,
     infix,
     like_path,
-    found_in,
     step_into,
     under_path,
 )
 from tool_intent.runtime.history import AtomCode
 from tool_intent.runtime.matching import Matcher
 from tool_intent.runtime.model import Origin
+from tool_intent.runtime.reading import Seq, present
 from tool_intent.runtime.regex import Pattern, finder
 from tool_intent.runtime.session import Past
-from tool_intent.runtime.state import Seq, present
 from tool_intent.runtime.words import words as word_count
 
 #: Tools that are remembered to be meant by a history, or not.
@@ -46,35 +46,39 @@ def rule_names(
 ) -> dict[str, Any]:
     """What the source of rules refers to, besides constants."""
     names: dict[str, Any] = {f"S{n}": _fact(f) for n, f in enumerate(facts)}
-    return names | {
-        "Past": Past,
-        "Said": Said,
-        "Seq": Seq,
-        "all_maybe": looking.all_maybe,
-        "all_sure": looking.all_sure,
-        "any_maybe": looking.any_maybe,
-        "any_sure": looking.any_sure,
-        "apply": apply,
-        "as_list": looking.as_list,
-        "compare": compare,
-        "contains": contains,
-        "count_earlier": looking.count_earlier,
-        "count_of": looking.count_of,
-        "earlier": looking.earlier,
-        "fired": fired,
-        "has_text": looking.has_text,
-        "has_value": looking.has_value,
-        "infix": infix,
-        "like_path": like_path,
-        "under_path": under_path,
-        "word_count": word_count,
-        "matches": found_in,
-        "present": present,
-        "shown": shown_value,
-        "step_into": step_into,
-        "truth": looking.truth,
-        "witness": looking.witness,
-    } | {f"R{n}": finder(Pattern(*p)) for n, p in enumerate(searches)}
+    return (
+        names
+        | {
+            "Past": Past,
+            "Said": Said,
+            "Seq": Seq,
+            "all_maybe": looking.all_maybe,
+            "all_sure": looking.all_sure,
+            "any_maybe": looking.any_maybe,
+            "any_sure": looking.any_sure,
+            "apply": apply,
+            "as_list": looking.as_list,
+            "compare": compare,
+            "contains": contains,
+            "count_earlier": looking.count_earlier,
+            "count_of": looking.count_of,
+            "earlier": looking.earlier,
+            "fired": fired,
+            "has_text": looking.has_text,
+            "has_value": looking.has_value,
+            "infix": infix,
+            "like_path": like_path,
+            "under_path": under_path,
+            "word_count": word_count,
+            "matches": found_in,
+            "present": present,
+            "shown": shown_value,
+            "step_into": step_into,
+            "truth": looking.truth,
+            "witness": looking.witness,
+        }
+        | {f"R{n}": finder(Pattern(*p)) for n, p in enumerate(searches)}
+    )
 
 
 def atom_codes(image: AtomsImage) -> list[AtomCode]:

@@ -1,6 +1,6 @@
 """What compiled conditions call: quantifiers in their two readings, and looking back.
 
-Each quantifier has two functions, for "surely" and for "maybe"; see `compiler.emit_rules`.
+Each quantifier has two functions, for "surely" and for "maybe"; see `compiler.expressions`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from tool_intent.runtime.budget import affordable
+from tool_intent.runtime.reading import Seq
 from tool_intent.runtime.session import Past
-from tool_intent.runtime.state import UNKNOWN_LIST, Seq, State
+from tool_intent.runtime.state import UNKNOWN_LIST, State
 
 _Test: TypeAlias = Callable[[Any], bool]
 

@@ -8,26 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from tool_intent.runtime.reading import (
+    ABSENT,
+    LONGEST_LIST,
+    Seq,
+    capped,
+    elements,
+    leaves,
+    present,
+    read,
+    read_text,
+    scalar,
+)
 from tool_intent.runtime.strip import Carrier, duplicate, innermost, places, strip
-from tool_intent.runtime.text import is_absent, normalise
 
 if TYPE_CHECKING:
     from tool_intent.runtime.paths import Place, Resolved
     from tool_intent.runtime.session import SessionView
     from tool_intent.runtime.shell import Command
 
-#: Elements of a list that rules look at.
-LONGEST_LIST = 256
 #: Characters of one argument, and of all, that count as the words of a call.
 _CALL_TEXT = 4_096
 _CALL_TEXTS = 16_384
-
-
-class Seq(NamedTuple):
-    """A list as rules see it; without `complete`, there may be more than is listed."""
-
-    items: tuple[Any, ...]
-    complete: bool
 
 
 class LiteralPath(str):
@@ -236,7 +238,19 @@ class State:
             command = self.attribute("paths", self.roles["command"])
             found.update(dict.fromkeys(command.items))
             complete = complete and command.complete
-        return _capped(tuple(found), complete)
+        if self.roles.keys() == {"content"}:
+            files = self._patched()
+            found.update(dict.fromkeys(files or ()))
+            complete = files is not None
+        return capped(tuple(found), complete)
+
+    def _patched(self) -> list[LiteralPath] | None:
+        """The files of a patch, which only its text names; None where the content is no patch."""
+        from tool_intent.runtime.citations import patched
+
+        content = self.role(self.roles["content"], "content")
+        files = patched(content) if isinstance(content, str) else None
+        return None if files is None else [LiteralPath(name) for name in files]
 
     def _urls(self) -> Seq:
         from tool_intent.runtime.citations import urls
@@ -248,7 +262,7 @@ class State:
                 complete = False
             else:
                 found.update(dict.fromkeys(urls(text)))
-        return _capped(tuple(found), complete)
+        return capped(tuple(found), complete)
 
     def _texts_with_urls(self) -> Iterable[str | None]:
         if "url" in self.roles:
@@ -306,91 +320,9 @@ class State:
 
 
 _NOTHING: dict[str, Any] = {}
-#: What `member` gives for a value that is not there.
-ABSENT = object()
 #: Characters of an argument that are searched for URLs where no role says it is one.
 LONGEST_URL = 4_096
 _LISTS = frozenset({"parts", "pipes", "writes", "deletes", "refs", "flags", "args", "paths"})
-
-
-def read_text(value: Any) -> str | None:
-    """A field's value as rules read it: normalised text, empty where blank, None where it is no
-    text or cannot be read."""
-    if not isinstance(value, str):
-        return None
-    text = normalise(value)
-    return text if text is None or not is_absent(text) else ""
-
-
-def scalar(value: Any) -> Any:
-    """A scalar as it is; None for anything else."""
-    return value if isinstance(value, str | int | float | bool) else None
-
-
-def member(value: Any, steps: tuple[str | int, ...]) -> Any:
-    """What a path of names and indices leads to, ABSENT, or None where it leads through what is
-    neither object nor list."""
-    for step in steps:
-        if isinstance(step, str) and isinstance(value, dict):
-            value = value.get(step, ABSENT)
-        elif isinstance(step, int) and isinstance(value, list):
-            value = value[step] if -len(value) <= step < len(value) else ABSENT
-        else:
-            return None
-        if value is ABSENT:
-            return ABSENT
-    return value
-
-
-def elements(value: Any, steps: tuple[str | int, ...]) -> Seq:
-    """All that a path with "[]" in it leads to."""
-    found: list[Any] = [value]
-    complete = True
-    for step in steps:
-        below: list[Any] = []
-        for one in found:
-            if step == "[]":
-                if isinstance(one, list):
-                    below += one
-                else:
-                    complete = False
-                continue
-            inner = member(one, (step,))
-            if inner is None:
-                complete = False
-            elif inner is not ABSENT:
-                below.append(inner)
-        found = below
-    return _capped(tuple(found), complete)
-
-
-def read(value: Any, steps: tuple[str | int, ...]) -> Any:
-    """A raw value behind a path: text, number or truth value, a `Seq` for a list, a dict for an
-    object, None where it is absent or null."""
-    if "[]" in steps:
-        return elements(value, steps)
-    found = member(value, steps)
-    if found is ABSENT or found is None:
-        return None
-    return _capped(tuple(found), True) if isinstance(found, list) else found
-
-
-def present(value: Any, steps: tuple[str | int, ...]) -> bool | None:
-    """Whether something is there behind a path."""
-    found = member(value, steps)
-    return None if found is None else found is not ABSENT
-
-
-def leaves(value: Any) -> Iterable[str]:
-    """Every text in a value, in order."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from leaves(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from leaves(inner)
 
 
 def _spots(args: dict[str, Any], kind: tuple[str, ...]) -> Iterable[Spot]:
@@ -401,9 +333,7 @@ def _spots(args: dict[str, Any], kind: tuple[str, ...]) -> Iterable[Spot]:
         yield Spot(pointer, _chain(args, pointer, place))
 
 
-def _chain(
-    args: dict[str, Any], pointer: str, place: dict[str, Any]
-) -> tuple[dict[str, Any], ...]:
+def _chain(args: dict[str, Any], pointer: str, place: dict[str, Any]) -> tuple[dict[str, Any], ...]:
     """The objects on the way to a place, the call first."""
     from tool_intent.runtime.pointer import tokens
 
@@ -425,8 +355,4 @@ def _of_one_part(command: Command, name: str) -> Any:
     if name == "program":
         return part.program
     listed = getattr(part, name)
-    return _capped(tuple(v for v in listed if v is not None), None not in listed)
-
-
-def _capped(items: tuple[Any, ...], complete: bool) -> Seq:
-    return Seq(items[:LONGEST_LIST], complete and len(items) <= LONGEST_LIST)
+    return capped(tuple(v for v in listed if v is not None), None not in listed)
