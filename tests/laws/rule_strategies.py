@@ -57,22 +57,23 @@ def _leaf(variables: tuple[tuple[str, str], ...], past: bool) -> st.SearchStrate
         st.tuples(paths, _path_globs).map(" under ".join),
         st.tuples(paths, _path_globs).map(" like ".join),
         st.tuples(paths, _path_globs).map(lambda p: f"not {p[0]} like {p[1]}"),
-        paths.map(lambda p: f"{p} == \"a.py\""),
+        paths.map(lambda p: f'{p} == "a.py"'),
         st.tuples(texts, paths).map(" mentions ".join),
         _runs.map(lambda r: f"command runs {r}"),
         st.sampled_from(["command.parsed", "command.resolved", "not command.parsed"]),
         _field.map(lambda f: f"has {f}"),
         st.just("has args.timeout"),
         st.just("has args.timeout and args.timeout > 3"),
-        st.just("tool == \"bash\""),
+        st.just('tool == "bash"'),
         st.just("named"),
-        *([] if past else [_context.map(lambda c: f"context.{c} like \"ma*\"")]),
+        *([] if past else [_context.map(lambda c: f'context.{c} like "ma*"')]),
     ]
     return st.one_of(leaves)
 
 
 _LISTS = {
-    "p": ("command.deletes", "path"), "q": ("call.paths", "path"), "u": ("paths(rationale)", "path"),
+    "p": ("command.deletes", "path"), "q": ("call.paths", "path"),
+    "u": ("paths(rationale)", "path"),
     "w": ("command.writes", "path"), "r": ("command.refs", "text"),
 }  # fmt: skip
 
@@ -121,7 +122,9 @@ def _counted(deep: int) -> st.SearchStrategy[str]:
 def _history() -> st.SearchStrategy[str]:
     targets = st.sampled_from(["@read", "@exec", "*", "@write", "bash, read"])
     outcome = st.sampled_from(["", " tried", " passed", " failed"])
-    joins = st.sampled_from(["path == this.path", "rationale == this.rationale", "tool == this.tool"])
+    joins = st.sampled_from(
+        ["path == this.path", "rationale == this.rationale", "tool == this.tool"]
+    )
     where = st.one_of(
         st.just(""),
         st.lists(st.one_of(joins, conditions(past=True, deep=1)), min_size=1, max_size=2).map(

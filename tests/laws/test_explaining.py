@@ -16,12 +16,12 @@ from tool_intent.runtime.model import Call
 
 from . import rule_strategies as generated
 from .conftest import examples
-from .test_rules import policy_of
+from .test_rules import PLACE, policy_of
 
 
 def explained(text: str, calls: list[dict[str, Any]]) -> Explanation:
     """The last call, explained after the others."""
-    artifact = compiled(policy_of(text), "/project", "/project")
+    artifact = compiled(policy_of(text), PLACE)
     explainer = Explainer(artifact)
     history = artifact.new_history(keep=True)
     now = 1_000_000.0

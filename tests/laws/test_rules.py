@@ -42,7 +42,8 @@ def policy_of(text: str) -> EffectivePolicy:
     assert {e.code for e in errors} <= {"rules/depth"}, (errors, text)
     assume(tree is not None)
     assert tree is not None
-    words = {s.name: tuple(i.value for i in s.items) for s in tree.statements if isinstance(s, t.Words)}
+    lists = [s for s in tree.statements if isinstance(s, t.Words)]
+    words = {s.name: tuple(item.value for item in s.items) for s in lists}
     defines = {s.name: s.expression for s in tree.statements if isinstance(s, t.Define)}
     rules = tuple(
         Rule(

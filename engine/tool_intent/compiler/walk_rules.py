@@ -171,7 +171,7 @@ def _home(node: c.Value, frame: Frame) -> State:
     return frame.judged.state if isinstance(node, c.Judged) and frame.judged else frame.state
 
 
-def _value(node: c.Value, frame: Frame) -> Any:  # noqa: PLR0912 (a case a node)
+def _value(node: c.Value, frame: Frame) -> Any:
     state, chain = frame.state, frame.spot.chain
     match node:
         case c.Const(given) | c.Texts(given):

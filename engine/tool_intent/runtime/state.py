@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tool_intent.runtime.reading import (
-    ABSENT,
     LONGEST_LIST,
     Seq,
     capped,
