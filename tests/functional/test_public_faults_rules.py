@@ -1,4 +1,4 @@
-"""The public faults that are about rules: each fault's own input under its policy, said in rules."""
+"""The public faults that are about rules: each one's own input under its policy, as rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text cites: URLs and paths. Total, pure and linear in the text."""
+"""What a text cites: URLs, paths, the files of a patch. Total, pure and linear in the text."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ _NAMES: Final = frozenset(
 #: Products whose names look like files.
 _PRODUCTS: Final = frozenset(
     ["node.js", "next.js", "nuxt.js", "vue.js", "react.js", "express.js", "three.js", "d3.js"]
+)
+
+_PATCH: Final = "*** Begin Patch"
+_PATCHED: Final = re.compile(
+    r"^[^\S\n]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*)", re.MULTILINE
 )
 
 
@@ -92,6 +97,13 @@ def paths(text: str) -> list[str]:
         if path and "://" not in path and _is_path(path):
             found[path] = None
     return list(found)
+
+
+def patched(text: str) -> list[str] | None:
+    """The files that a patch in Codex's format touches, each once; None for what is no patch."""
+    if _PATCH not in text:
+        return None
+    return list(dict.fromkeys(name.strip() for name in _PATCHED.findall(text) if name.strip()))
 
 
 def _trimmed(body: str) -> str:

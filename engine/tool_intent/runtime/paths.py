@@ -1,10 +1,10 @@
 """Paths of the rule language: where a path text leads, and whether that is under or like something.
 
 A text may lead to several places: what it says and where the file system's links take it; the file
-a `file:` URL names and the file that is called so. `under` and `like` are true if all of these that
-are known are, false only if all are known and none is, and None (unknown) otherwise: a link that
-leads out of a folder makes what is behind it neither surely in nor surely out. Nothing here raises
-for what a text or a file system holds.
+a `file:` URL names and the file that is called so. `under` and `like` are true if it is in every
+place that is known of the likeliest reading, false only if all are known and it is in none, and
+None (unknown) otherwise: what is behind a link that leads out of a folder is neither surely in nor
+surely out. Nothing here raises for what a text or a file system holds.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ class Resolved(NamedTuple):
     """Where a path text leads; absolute, with `/` between names, no `.` or `..`.
 
     `lexical` is what the text says, `real` the same behind all links, each None if unknown;
-    `others` are further readings. `known` is false where it may lead elsewhere still. `slash`
-    says that the text ends as only a directory's does.
+    `others` are further places of this reading, `readings` those of less likely ones. `known` is
+    false where it may lead elsewhere still. `slash` says that the text ends as only a directory's
+    does.
     """
 
     lexical: str | None
@@ -65,12 +66,18 @@ class Resolved(NamedTuple):
     others: tuple[str, ...]
     known: bool
     slash: bool
+    readings: tuple[str, ...] = ()
+
+    @property
+    def likeliest(self) -> tuple[str, ...]:
+        """The places that are known of the likeliest reading, without repetition."""
+        found = (self.lexical, self.real, *self.others)
+        return tuple(dict.fromkeys(form for form in found if form is not None))
 
     @property
     def forms(self) -> tuple[str, ...]:
         """All places that are known, without repetition."""
-        found = (self.lexical, self.real, *self.others)
-        return tuple(dict.fromkeys(form for form in found if form is not None))
+        return tuple(dict.fromkeys(self.likeliest + self.readings))
 
 
 _NOWHERE: Final = Resolved(None, None, (), known=True, slash=False)
@@ -93,14 +100,10 @@ def resolve(text: str, place: Place, *, literal: bool = False) -> Resolved:
     readings, known = _readings(text, place)
     known = known and (literal or not _expands(text, place))
     found = [_located(reading, place) for reading in readings]
-    forms = dict.fromkeys(form for one in found for form in one.forms)
-    first = found[0]
-    return Resolved(
-        first.lexical,
-        first.real,
-        tuple(form for form in forms if form not in (first.lexical, first.real)),
-        known and all(one.known for one in found),
-        _ends_as_directory(text, place),
+    return found[0]._replace(
+        known=known and all(one.known for one in found),
+        slash=_ends_as_directory(text, place),
+        readings=tuple(form for one in found[1:] for form in one.forms),
     )
 
 
@@ -119,7 +122,7 @@ def under(path: str | Resolved, dirs: Iterable[str | Resolved], place: Place) ->
         return False
     theirs = [one if isinstance(one, Resolved) else directory(one, place) for one in dirs]
     folders = [form for one in theirs for form in one.forms]
-    found = _agreed(_compared((form,), folders, _inside, place) for form in here.forms)
+    found = _agreed(here, lambda form: _compared((form,), folders, _inside, place))
     return _settled(found, here, *theirs)
 
 
@@ -135,8 +138,7 @@ def like(path: str | Resolved, globs: Iterable[str], place: Place) -> bool | Non
     compiled = [compile_glob(one) for text in texts for one in _spellings(text, place)]
     roots = directory(place.root, place)
     found = _agreed(
-        _either(_form_like(glob, form, roots, here, place) for glob in compiled)
-        for form in here.forms
+        here, lambda form: _either(_form_like(g, form, roots, here, place) for g in compiled)
     )
     home_known = place.home is not None or not any(text.startswith("~/") for text in texts)
     return found if found or (here.known and home_known) else None
@@ -306,10 +308,15 @@ def _either(answers: Iterable[bool | None]) -> bool | None:
     return None if unknown else False
 
 
-def _agreed(answers: Iterable[bool | None]) -> bool | None:
-    """What all say; None where they differ, false of none."""
-    told = set(answers)
-    return (told.pop() if len(told) == 1 else None) if told else False
+def _agreed(here: Resolved, test: Callable[[str], bool | None]) -> bool | None:
+    """What is true of every place of the likeliest reading, false of every place of all; else
+    None."""
+    told = {test(form) for form in here.likeliest}
+    if told == {True}:
+        return True
+    return (
+        None if told - {False} or any(test(form) is not False for form in here.readings) else False
+    )
 
 
 def _at_home(text: str, place: Place) -> str:

@@ -49,6 +49,7 @@ GROUPS: Final = {
         "@edit": {"mcp__filesystem__edit_file"},
     },
 }
+PATCH: Final = "*** Begin Patch\n*** Update File: a.py\n@@\n-a\n+b\n*** End Patch"
 #: What an argument holds in a call of every day.
 ORDINARY: Final = {
     "command": "git status",
@@ -113,8 +114,9 @@ def test_the_packs_have_nothing_to_say_of_a_tools_ordinary_call(
     packs: Artifact, catalog: str, tool: str
 ) -> None:
     schema = tools(catalog)[tool]["schema"]
+    ordinary = ORDINARY | ({"command": PATCH} if tool == "apply_patch" else {})
     args = {
-        name: ORDINARY.get(name, sample(schema["properties"][name]))
+        name: ordinary.get(name, sample(schema["properties"][name]))
         for name in schema.get("required", ())
     }
     decision = packs.decide(Call(1, tool, args, {}, None, 0.0), packs.new_history())
