@@ -54,7 +54,7 @@ def examples(
     given = paths or []
     artifact = _usable(given)
     rules = _tested(artifact, given)
-    results = list(run_examples(artifact, rules))
+    results = list(run_examples(artifact.policy, rules))
     lacking = list(without_examples(artifact.policy, rules))
     if format_ is Format.JSON:
         found = lacking + [r.diagnostic() for r in results if not r.passed]

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tool_intent.authoring import functions_page
-from tool_intent.authoring.examples import with_places
+from tool_intent.authoring.examples import PLACE, with_places
 from tool_intent.authoring.explain import Explainer
 from tool_intent.compiler.loading import compiled
 from tool_intent.policy.load import load
@@ -42,7 +42,7 @@ def test_an_example_of_the_page_is_true(example: dict[str, Any], tmp_path: Path)
     file.write_text(f"rule a/b on *\n  forbid {example['when']}\n", encoding="utf-8")
     policy = load([Root(str(file), "session", "one.rules")])
     assert policy.broken == ()
-    artifact = compiled(with_places(policy), str(tmp_path), str(tmp_path))
+    artifact = compiled(with_places(policy), PLACE)
     call = Call(1, example["tool"], example["args"], {}, None, 0.0)
     explained = Explainer(artifact).explain(call, artifact.new_history(keep=True))
     found = FIRED[explained.rules[0].judgements[0].fired]
