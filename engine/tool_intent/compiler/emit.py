@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tool_intent.compiler.constraints import specialised
-from tool_intent.compiler.emit_rules import Expressions, Pool, RuleEmitter, Scope
+from tool_intent.compiler.emit_rules import RuleEmitter
+from tool_intent.compiler.expressions import Expressions, Pool, Scope
 from tool_intent.compiler.ir import (
     AllOf,
     Always,

@@ -1,335 +1,20 @@
-"""Python source for the rules of one tool.
+"""Python source for the rules of one tool, and for what they look for in history.
 
-A condition is true, false or unknown. It becomes two plain expressions, `sure` (it is true) and
-`maybe` (it is not false), which turn Kleene's tables into Python's own `and`, `or` and `not`:
-sure(a and b) is sure(a) and sure(b), maybe(not a) is not sure(a), and so on. A rule fires where
-its guard may hold and what it requires is not sure, or what it forbids may hold.
+A rule fires where its guard may hold and what it requires is not sure, or what it forbids may hold;
+see `compiler.expressions`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from tool_intent.compiler import conditions as c
+from tool_intent.compiler.expressions import Expressions, Pool, Scope, Told, sought_in
 from tool_intent.runtime.linking import AtomsImage
-from tool_intent.runtime.regex import FEW_LITERALS, SHORT_TEXT, Pattern
+from tool_intent.runtime.regex import Pattern
 from tool_intent.runtime.text import LONGEST_TEXT
-
-#: Functions that cannot be unknown for a text that is known.
-_TOTAL = frozenset({"words", "length", "sentences", "similarity", "jaccard"})
-
-
-@dataclass(slots=True)
-class Pool:
-    """What the source refers to by name: constants, patterns, and what rules say of themselves."""
-
-    constants: list[Any] = field(default_factory=list)
-    patterns: list[Pattern] = field(default_factory=list)
-    facts: list[tuple[Any, ...]] = field(default_factory=list)
-
-    #: `(fact, message, fix)` by name, for findings that are always said alike.
-    sayings: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def saying(self, fact: str, message: str, fix: str) -> str:
-        self.sayings.append((fact, message, fix))
-        return f"G{len(self.sayings) - 1}"
-
-    def fact(self, fact: tuple[Any, ...]) -> str:
-        if fact not in self.facts:
-            self.facts.append(fact)
-        return f"S{self.facts.index(fact)}"
-
-    def constant(self, value: Any) -> str:
-        for n, known in enumerate(self.constants):
-            if known.__class__ is value.__class__ and known == value:
-                return f"C{n}"
-        self.constants.append(value)
-        return f"C{len(self.constants) - 1}"
-
-    def pattern(self, pattern: Pattern) -> str:
-        if pattern not in self.patterns:
-            self.patterns.append(pattern)
-        return f"R{self.patterns.index(pattern)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """The Python names for the call, the chain of objects at the place, and variables. In the
-    rest of a `where`, `judged` is the scope of the call being judged."""
-
-    state: str = "s"
-    chain: str = "p"
-    variables: tuple[str, ...] = ()
-    judged: Scope | None = None
-    #: Texts that the source has read already, by node; of `raw` ones it has read the text only, so
-    #: that what is none is None.
-    read: Mapping[c.Value, str] = field(default_factory=dict)
-    raw: Mapping[c.Value, str] = field(default_factory=dict)
-
-    def binding(self, name: str) -> Scope:
-        return replace(self, variables=(*self.variables, name))
-
-
-class Told(NamedTuple):
-    """Two expressions for a condition: that it is not false, and, once that was evaluated and came
-    out true, that it is true."""
-
-    maybe: str
-    sure: str
-
-
-class Expressions:
-    """Values and conditions as Python expressions."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-
-    def sure(self, node: c.Condition, scope: Scope) -> str:
-        """An expression that is true where the condition is."""
-        return self._both(node, scope, sure=True)
-
-    def maybe(self, node: c.Condition, scope: Scope) -> str:
-        """An expression that is true where the condition is not false."""
-        return self._both(node, scope, sure=False)
-
-    def remembered(self, node: c.Condition, scope: Scope, names: Iterator[str]) -> Told | None:
-        """A condition that is one leaf, or several that must all hold: `maybe` keeps the answer of
-        each leaf in a variable, so that `sure` need not ask again. None for other conditions."""
-        if isinstance(node, c.Every):
-            parts = [self.remembered(p, scope, names) for p in node.parts]
-            if None in parts:
-                return None
-            told = [p for p in parts if p is not None]
-            return Told(" and ".join(p.maybe for p in told), " and ".join(p.sure for p in told))
-        negated = isinstance(node, c.Negation)
-        gate = self._gate(node, scope)
-        if gate is not None:
-            worth, found = gate
-            name = next(names)
-            return Told(f"{worth} and ({name} := {found}) is not False", f"{name} is True")
-        leaf = self._leaf(node.part if isinstance(node, c.Negation) else node, scope)
-        if leaf is None:
-            return None
-        name = next(names)
-        kept = f"({name} := {leaf})"
-        if negated:
-            return Told(f"{kept} is not True", f"{name} is False")
-        return Told(f"{kept} is not False", f"{name} is True")
-
-    def answer(self, node: c.Condition, scope: Scope) -> str:
-        """An expression for the condition's own value: True, False or None."""
-        leaf = self._leaf(node, scope)
-        if leaf is not None:
-            return leaf
-        return (
-            f"(True if {self.sure(node, scope)} else None if {self.maybe(node, scope)} else False)"
-        )
-
-    def _both(self, node: c.Condition, scope: Scope, *, sure: bool) -> str:
-        match node:
-            case c.Every(inner):
-                return f"({' and '.join(self._both(p, scope, sure=sure) for p in inner)})"
-            case c.Some(inner):
-                return f"({' or '.join(self._both(p, scope, sure=sure) for p in inner)})"
-            case c.Negation(part):
-                return f"(not {self._both(part, scope, sure=not sure)})"
-            case c.Quantified():
-                return self._quantified(node, scope, sure=sure)
-        leaf = self._leaf(node, scope)
-        return f"{leaf} is True" if sure else f"{leaf} is not False"
-
-    def _search(self, left: c.Value, pattern: Pattern, scope: Scope) -> str:
-        """A search; where the text has been read, behind its literals."""
-        name = self._pool.pattern(pattern)
-        text = scope.read.get(left) or scope.raw.get(left)
-        if text is None:
-            return f"matches({name}, {self.value(left, scope)})"
-        found = f"None if {text} is None else {name}({text})"
-        return f"({found} if {_worth(text, pattern)} else False)"
-
-    def _gate(self, node: c.Condition, scope: Scope) -> tuple[str, str] | None:
-        """Of a search in a text that has been read: what has to hold for it to be worth while, and
-        the search behind that."""
-        if not isinstance(node, c.Infix) or not isinstance(node.right, Pattern):
-            return None
-        text = scope.read.get(node.left) or scope.raw.get(node.left)
-        if text is None:
-            return None
-        name = self._pool.pattern(node.right)
-        return _worth(text, node.right), f"None if {text} is None else {name}({text})"
-
-    def _comparison(self, node: c.Compare, scope: Scope) -> str:
-        """A comparison; Python's own where both sides have been read and are of one kind."""
-        left, right = scope.read.get(node.left), scope.read.get(node.right)
-        if node.how == "plain" and left and right and node.operator in ("==", "!="):
-            return (
-                f"(None if {left} is None or {right} is None else {left} {node.operator} {right})"
-            )
-        if isinstance(node.left, c.Apply) and isinstance(node.right, c.Const):
-            text = scope.read.get(node.left.arguments[0]) if node.left.arguments else None
-            counted = {"words": "word_count", "length": "len"}.get(node.left.function)
-            number = node.right.value
-            if text and counted and isinstance(number, int) and not isinstance(number, bool):
-                return f"(None if {text} is None else {counted}({text}) {node.operator} {number})"
-        sides = f"{self.value(node.left, scope)}, {self.value(node.right, scope)}"
-        return f"compare({node.operator!r}, {sides}{self._place(node.how, scope)})"
-
-    def _leaf(self, node: c.Condition, scope: Scope) -> str | None:
-        """An expression for what has no conditions in it: True, False or None."""
-        match node:
-            case c.Truth(inside):
-                return f"truth({self.value(inside, scope)})"
-            case c.Has(inside):
-                return self._has(inside, scope)
-            case c.Compare():
-                return self._comparison(node, scope)
-            case c.Infix(left=left, right=Pattern() as pattern):
-                return self._search(left, pattern, scope)
-            case c.In(left, right, how):
-                sides = f"{self.value(right, scope)}, {self.value(left, scope)}"
-                return f"contains({sides}{self._place(how, scope)})"
-            case c.Infix(function, left, right, of) if not isinstance(right, Pattern):
-                sides = f"{self.value(left, scope)}, {self.value(right, scope)}"
-                if of == "path" and function in ("like", "under") and isinstance(right, c.Texts):
-                    return f"{function}_path({sides}, {scope.state})"
-                return f"infix({function!r}, {sides}, {of!r}, {scope.state})"
-            case c.Earlier(history):
-                return self._earlier(history, scope)
-        return None
-
-    @staticmethod
-    def _place(how: c.How, scope: Scope) -> str:
-        return f", {scope.state}" if how == "path" else ""
-
-    def _quantified(self, node: c.Quantified, scope: Scope, *, sure: bool) -> str:
-        """`any` is sure where an element surely fits; `all` may hold where every element may. A
-        list that may go on makes `any` possible and `all` unsure, and so does a budget."""
-        item = f"x{len(scope.variables)}"
-        inner = scope.binding(node.variable)
-        listed = self.value(node.source, scope)
-        limits = f"{node.cost}, {node.reads_arguments}, {scope.state}"
-        kind = node.kind
-        if kind == "none":
-            positive = c.Quantified(
-                "any", node.variable, node.source, node.condition, node.cost, node.reads_arguments
-            )
-            return f"(not {self._quantified(positive, scope, sure=not sure)})"
-        body = self._both(node.condition, inner, sure=sure)
-        name = f"{kind}_{'sure' if sure else 'maybe'}"
-        return f"{name}({listed}, lambda {item}: {body}, {limits})"
-
-    # Values
-
-    def value(self, node: c.Value, scope: Scope) -> str:  # noqa: PLR0912 (a case a node)
-        """An expression for a value, None where it is unknown."""
-        if node in scope.read:
-            return scope.read[node]
-        state, chain = scope.state, scope.chain
-        match node:
-            case c.Const(given):
-                return repr(given) if isinstance(given, bool | int) else self._pool.constant(given)
-            case c.Texts(given):
-                return self._pool.constant(given)
-            case c.Items(values):
-                inner = "".join(f"{self.value(v, scope)}, " for v in values)
-                return f"Seq(({inner}), True)"
-            case c.FieldText(name, depth):
-                return f"{state}.text({chain}, {name!r}, {depth})"
-            case c.FieldValue(name, depth):
-                return f"{state}.value({chain}, {name!r}, {depth})"
-            case c.Role(name, at):
-                return f"{state}.role({at!r}, {name!r})"
-            case c.Argument(steps):
-                return f"{state}.argument({steps!r})"
-            case c.Entry(steps):
-                return f"{state}.entry({chain}, {steps!r})"
-            case c.ToolName():
-                return f"{state}.tool"
-            case c.Context(name):
-                return f"{(scope.judged or scope).state}.told({name!r})"
-            case c.WholeCall():
-                return f"{state}.call_texts()"
-            case c.CallList(name):
-                return f"{state}.call_list({name!r})"
-            case c.CommandPart(name, at):
-                return f"{state}.attribute({name!r}, {at!r})"
-            case c.Variable(name, steps):
-                found = _variable(name, scope)
-                for step in steps:
-                    found = f"step_into({found}, {step!r})"
-                return found
-            case c.Judged(inner):
-                assert scope.judged is not None
-                return self.value(inner, scope.judged)
-            case c.Captured(number):
-                return f"captured[{number}]"
-            case c.Apply(function, arguments):
-                given = "".join(f"{self.value(a, scope)}, " for a in arguments)
-                return f"apply({function!r}, ({given}))"
-            case c.CountOf(variable, source, condition):
-                item = f"x{len(scope.variables)}"
-                body = self.answer(condition, scope.binding(variable))
-                return f"count_of({self.value(source, scope)}, lambda {item}: {body})"
-            case c.CountEarlier(history):
-                return self._look_back(history, scope, "count_earlier")
-
-    def _has(self, node: c.Value, scope: Scope) -> str:
-        state, chain = scope.state, scope.chain
-        match node:
-            case c.FieldText():
-                return f"has_text({self.value(node, scope)})"
-            case c.FieldValue(name, depth):
-                return f"{state}.has_value({chain}, {name!r}, {depth})"
-            case c.Argument(steps):
-                return f"present({state}.args, {steps!r})"
-            case c.Entry(steps):
-                return f"present({chain}[-1], {steps!r})"
-            case c.Role(name, at):
-                return f"{state}.has_role({at!r}, {name!r})"
-            case c.Variable(name, steps):
-                return f"{state}.has_member({_variable(name, scope)}, {steps!r})"
-            case c.Judged(inner):
-                assert scope.judged is not None
-                return self._has(inner, scope.judged)
-        return f"has_value({self.value(node, scope)})"
-
-    # History
-
-    def _earlier(self, history: c.History, scope: Scope) -> str:
-        return self._look_back(history, scope, "earlier")
-
-    def _look_back(self, history: c.History, scope: Scope, function: str) -> str:
-        past, since = history.past, history.since
-        window = f"{history.calls!r}, {history.seconds!r}"
-        parts = [scope.state, self._past(past, scope), window]
-        if since is not None:
-            parts.append(f"since={self._past(since, scope)}")
-        return f"{function}({', '.join(parts)})"
-
-    def _past(self, past: c.Past, scope: Scope) -> str:
-        """`(atom, outcome, the judged call's keys, the rest of the condition)`."""
-        atom = past.atom
-        keys = "".join(f"{self.value(j.judged, scope)}, " for j in atom.joins)
-        rest = "None"
-        if atom.rest is not None:
-            inside = Scope(scope.state, scope.chain, (), scope)
-            rest = f"lambda captured: {self.answer(atom.rest, inside)}"
-        return f"Past({atom.number}, {past.outcome!r}, ({keys}), {rest})"
-
-
-def _worth(text: str, pattern: Pattern) -> str:
-    """Whether a text that the source has read as `text` is worth a search: on ASCII, one that holds
-    none of the pattern's literals holds no match. `<text>x` says that it is unknown or not ASCII,
-    `<text>l` is it in lower case."""
-    if not pattern.literals:
-        return f"{text} != ''"
-    shown = f"{text}l" if pattern.fold else text
-    held = [f"{literal!r} in {shown}" for literal in pattern.literals]
-    long = [] if len(held) <= FEW_LITERALS else [f"len({shown}) > {SHORT_TEXT}"]
-    return f"({' or '.join([f'{text}x', *long, *held])})"
 
 
 def _unfolded(node: c.Condition) -> c.Condition:
@@ -366,17 +51,6 @@ def _is_raw(node: Any) -> bool:
     return isinstance(node, c.Entry | c.Argument) and "[]" not in node.steps
 
 
-def _variable(name: str, scope: Scope) -> str:
-    """The innermost variable of a name."""
-    around: Scope | None = scope
-    while around is not None:
-        for n in range(len(around.variables) - 1, -1, -1):
-            if around.variables[n] == name:
-                return f"x{n}"
-        around = around.judged
-    return "None"
-
-
 class RuleEmitter:
     """The source of a tool's sentences."""
 
@@ -405,17 +79,14 @@ class RuleEmitter:
     def _reading(self, group: list[c.Sentence], depth: int) -> Scope:
         """Source that reads the texts of several sentences once."""
         nodes = list(_nodes(group))
-        searched: dict[c.Value, list[Pattern]] = {}
-        for node in nodes:
-            if isinstance(node, c.Infix) and isinstance(node.right, Pattern):
-                searched.setdefault(node.left, []).append(node.right)
         texts = [n for n in dict.fromkeys(nodes) if _is_read_once(n)]
-        raw = [n for n in searched if _is_raw(n)]
-        names = {node: f"t{n}" for n, node in enumerate([*texts, *raw])}
+        searched = [n for n in nodes if isinstance(n, c.Infix) and isinstance(n.right, Pattern)]
+        raw = [n.left for n in searched if _is_raw(n.left)]
+        names = {node: f"t{n}" for n, node in enumerate(dict.fromkeys([*texts, *raw]))}
+        sought = [x for x in map(sought_in, nodes) if x is not None and x.literals]
         for node, name in names.items():
-            patterns = [p for p in searched.get(node, ()) if p.literals]
-            self._read(node, name, depth, odd=bool(patterns))
-            if any(p.fold for p in patterns):
+            self._read(node, name, depth, odd=any(x.text == node for x in sought))
+            if any(x.text == node and x.fold for x in sought):
                 self._line(depth, f"{name}l = {name}.lower() if {name} else ''")
         return Scope(read={n: names[n] for n in texts}, raw={n: names[n] for n in raw})
 
@@ -437,6 +108,10 @@ class RuleEmitter:
                 line(depth, f"v = a.get({argument!r})")
             case c.Role():
                 test = ""
+            case c.Entry((str(member),)):
+                line(depth, f"v = p[-1].get({member!r})")
+                test += " and v.isascii()"
+                slow = f"{name} = v if v.__class__ is str else None"
             case _:
                 line(depth, slow.replace(name, "v", 1))
                 test += " and v.isascii()"

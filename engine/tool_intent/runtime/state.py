@@ -19,7 +19,8 @@ from tool_intent.runtime.reading import (
     read_text,
     scalar,
 )
-from tool_intent.runtime.strip import Carrier, duplicate, innermost, places, strip
+from tool_intent.runtime.pointer import escape
+from tool_intent.runtime.strip import Carrier, duplicate, innermost, strip
 
 if TYPE_CHECKING:
     from tool_intent.runtime.paths import Place, Resolved
@@ -325,25 +326,21 @@ _LISTS = frozenset({"parts", "pipes", "writes", "deletes", "refs", "flags", "arg
 
 
 def _spots(args: dict[str, Any], kind: tuple[str, ...]) -> Iterable[Spot]:
-    if not kind:
-        yield Spot("", (args,))
-        return
-    for pointer, place in places(args, kind):
-        yield Spot(pointer, _chain(args, pointer, place))
-
-
-def _chain(args: dict[str, Any], pointer: str, place: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-    """The objects on the way to a place, the call first."""
-    from tool_intent.runtime.pointer import tokens
-
-    chain = [args]
-    value: Any = args
-    for token in tokens(pointer):
-        value = value[int(token)] if isinstance(value, list) else value[token]
-        if isinstance(value, dict):
-            chain.append(value)
-    assert chain[-1] is place
-    return tuple(chain)
+    found: list[tuple[str, Any, tuple[dict[str, Any], ...]]] = [("", args, (args,))]
+    for step in kind:
+        below: list[tuple[str, Any, tuple[dict[str, Any], ...]]] = []
+        for pointer, value, chain in found:
+            inside: Iterable[tuple[Any, Any]] = ()
+            if step == "[]":
+                if value.__class__ is list:
+                    inside = enumerate(value)
+            elif value.__class__ is dict and step in value:
+                inside = ((escape(step), value[step]),)
+            for name, inner in inside:
+                longer = (*chain, inner) if inner.__class__ is dict else chain
+                below.append((f"{pointer}/{name}", inner, longer))
+        found = below
+    return [Spot(pointer, chain) for pointer, value, chain in found if value.__class__ is dict]
 
 
 def _of_one_part(command: Command, name: str) -> Any:

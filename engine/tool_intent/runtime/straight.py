@@ -8,28 +8,29 @@ from __future__ import annotations
 
 import re
 import stat
+from collections.abc import Callable
 from functools import lru_cache
 from os import F_OK, X_OK, access, lstat
+from typing import Any
 
 from tool_intent.runtime.globs import compile_glob
 from tool_intent.runtime.paths import Place
 
 _NAME = r"\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*"
-_PLAIN = re.compile(f"{_NAME}(?:/{_NAME})*")
+_is_plain = re.compile(f"{_NAME}(?:/{_NAME})*").fullmatch
 
 
 def straight(path: str, place: Place) -> bool:
     """Whether a path is straight; the file system is asked for links each time."""
-    if place.cwd != place.root or place.case_insensitive is not False or place.windows:
+    root, cwd, _, case_insensitive, windows = place
+    if case_insensitive is not False or windows or cwd != root or not _is_plain(path):
         return False
-    if _PLAIN.fullmatch(path) is None:
-        return False
-    at = above = place.root
+    above = root
     for name in path.split("/"):
         at = f"{above}/{name}"
         # Asked first because, unlike `lstat`, it needs no exception to say that there is nothing.
         if not access(at, F_OK, follow_symlinks=False):
-            return above is place.root or access(above, X_OK)
+            return above is root or access(above, X_OK)
         try:
             if stat.S_ISLNK(lstat(at).st_mode):
                 return False
@@ -41,10 +42,10 @@ def straight(path: str, place: Place) -> bool:
 
 def like_straight(path: str, globs: tuple[str, ...], place: Place) -> bool | None:
     """Whether a straight path matches one of the globs; None where this way cannot tell."""
-    union = _union(globs)
-    if union is None or not straight(path, place):
+    matches = _union(globs)
+    if matches is None or not straight(path, place):
         return None
-    return union.match(path) is not None
+    return matches(path) is not None
 
 
 def under_straight(path: str, folders: tuple[str, ...], place: Place) -> bool | None:
@@ -58,9 +59,9 @@ def under_straight(path: str, folders: tuple[str, ...], place: Place) -> bool | 
 
 
 @lru_cache(maxsize=512)
-def _union(globs: tuple[str, ...]) -> re.Pattern[str] | None:
-    """One pattern for globs that speak of names below the root only; None where one does not."""
+def _union(globs: tuple[str, ...]) -> Callable[[str], Any] | None:
+    """One search for globs that speak of names below the root only; None where one does not."""
     compiled = [compile_glob(g) for g in globs if not g.startswith("~")]
     if len(compiled) < len(globs) or any(g.rooted or g.directory for g in compiled):
         return None
-    return re.compile("|".join(f"(?:{g.exact.pattern})" for g in compiled), re.DOTALL)
+    return re.compile("|".join(f"(?:{g.exact.pattern})" for g in compiled), re.DOTALL).match

@@ -37,9 +37,12 @@ def words(text: str) -> int:
     words, and all else that has a letter or number one.
     """
     pieces = text.split()
-    if text.isascii() and "".join(pieces).isalnum():
+    if not text.isascii():
+        return sum([_piece_words(piece) for piece in pieces])
+    if "".join(pieces).isalnum():
         return len(pieces)
-    return sum(_piece_words(piece) for piece in pieces)
+    # Of ASCII, that alone is a letter or number which `isalnum` takes for one.
+    return sum([piece.isalnum() or _has_word(piece) for piece in pieces])
 
 
 def tokens(text: str) -> list[str]:
