@@ -194,6 +194,8 @@ def _path(node: t.Path, names: Names) -> c.Value:
         return c.Judged(_path(inner, names.judged))
     if root in names.variables:
         return _member(root, steps, names)
+    if names.judged is not None and root in names.judged.variables:
+        return c.Judged(_member(root, steps, names.judged))
     if root in scopes.words:
         return c.Texts(scopes.words[root])
     if root in scopes.defines:
