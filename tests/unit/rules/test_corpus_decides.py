@@ -1,4 +1,4 @@
-"""The policies in use, decided: each rule fires at a call it is for, and is quiet at one it is not."""
+"""The policies in use, decided: each rule fires at a call it is for, and not at another."""
 
 from __future__ import annotations
 
