@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 
 from tool_intent.policy.positions import Report, Span
 
@@ -14,10 +15,12 @@ _ODD = re.compile(
 
 def decode(data: bytes, file: str, room: str, report: Report) -> str | None:
     """The text in `data`; None where it is not UTF-8, as `ROOM/encoding` in `report` says."""
+    # By itself, as the codec that takes the mark off counts from behind it.
+    data = data.removeprefix(BOM_UTF8)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig")
+        before = data[: error.start].decode("utf-8")
         report.error(
             f"{room}/encoding", file, _place(before),
             f"the file is not UTF-8: byte 0x{data[error.start]:02x} does not fit",
