@@ -63,6 +63,8 @@ def compare(
     """`left OPERATOR right`, unknown for values that cannot be compared. `state` makes `==` and
     `!=` compare places in the file system; `other` is the call that the right side is from."""
     if isinstance(left, Seq) or isinstance(right, Seq):
+        if operator not in ("==", "!="):
+            return None
         if isinstance(left, Seq):
             listed = left
             found = _any(compare("==", item, right, state, other) for item in left.items)
