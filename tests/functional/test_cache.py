@@ -157,7 +157,7 @@ def _plant(folder: Path, mode: int) -> int:
             image = marshal.loads(path.read_bytes()[_DIGEST:])
         except (ValueError, EOFError, TypeError):
             continue
-        if isinstance(image, tuple) and len(image) > 3:
+        if isinstance(image, tuple) and len(image) > 8:
             body = marshal.dumps((image[0], marshal.loads(_judge_nothing()), *image[2:]))
             path.write_bytes(sha256(body).digest() + body)
             path.chmod(mode)
