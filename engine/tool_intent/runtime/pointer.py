@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_SPECIAL = frozenset(' "\\')
+
 
 def escape(name: str) -> str:
     """A member name as a pointer token."""
@@ -45,8 +47,8 @@ def quoted(text: str, longest: int = 80) -> str:
 
 
 def plain(text: str, longest: int = 80) -> str:
-    """`text` bare where it is a short printable ASCII word, else quoted."""
-    if len(text) <= longest and text.isascii() and text.isprintable() and " " not in text:
+    """`text` bare where it is a short printable ASCII word that needs no escape, else quoted."""
+    if len(text) <= longest and text.isascii() and text.isprintable() and not _SPECIAL & set(text):
         return text
     return quoted(text, longest)
 
