@@ -29,14 +29,19 @@ EDIT: Final = call(
 )
 
 
-def policy(path: Path, rules: str, more: str = "") -> None:
+POLICY: Final = """\
+version: 1
+policy: acme/payments
+tools:
+  "*": {optional: [intent, rationale]}
+  edit: {at: "edits[]", optional: [intent, rationale]}
+"""
+
+
+def policy(path: Path, rules: str) -> None:
     """Rules over fields that no call has to give."""
     indented = rules.replace("\n", "\n  ")
-    write(
-        path,
-        f"version: 1\npolicy: acme/payments\n{more}tools:\n  '*': {{optional: [intent, rationale]}}\n"
-        f"  edit: {{at: 'edits[]', optional: [intent, rationale]}}\nrules: |\n  {indented}\n",
-    )
+    write(path, f"{POLICY}rules: |\n  {indented}\n")
 
 
 def told(command: Command, *calls: dict[str, Any]) -> list[list[str]]:
@@ -54,26 +59,23 @@ def user(command: Command) -> Path:
 
 def test_words_of_a_repositorys_policy_are_quoted_as_its_own(bare: Command) -> None:
     policy(repo(bare), RESTATES)
-    assert told(bare, EDIT) == [[
-        '- edits[0,1].intent: acme/payments says: "The intent only repeats the call. Say what the'
-        ' change achieves." (fluff/restates-the-call)'
-    ]]  # fmt: skip
+    words = "The intent only repeats the call. Say what the change achieves."
+    line = f'- edits[0,1].intent: acme/payments says: "{words}" (fluff/restates-the-call)'
+    assert told(bare, EDIT) == [[line]]
 
 
 def test_words_of_the_users_own_policy_stand_in_their_place(bare: Command) -> None:
     policy(user(bare), RESTATES)
-    assert told(bare, EDIT) == [[
-        "- edits[0,1].intent only repeats the call (fluff/restates-the-call)."
-        " Say what the change achieves."
-    ]]  # fmt: skip
+    line = "- edits[0,1].intent only repeats the call (fluff/restates-the-call)."
+    assert told(bare, EDIT) == [[f"{line} Say what the change achieves."]]
 
 
 def test_words_of_a_shipped_pack_are_ours(bare: Command) -> None:
     given = call("bash", command="make x", intent="n/a", rationale="n/a")
     write(repo(bare), "version: 1\nextends: std/anti-fluff\n")
     lines = told(bare, given)[0]
-    assert "- A field holds a placeholder (fluff/placeholder). Say what will be true once this is" \
-        " done, and what makes it right." in lines  # fmt: skip
+    fix = "Say what will be true once this is done, and what makes it right."
+    assert f"- A field holds a placeholder (fluff/placeholder). {fix}" in lines
     assert not [line for line in lines if " says: " in line]
 
 
