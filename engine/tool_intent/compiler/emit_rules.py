@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tool_intent.compiler import conditions as c
-from tool_intent.compiler.expressions import Expressions, Pool, Scope, Told, sought_in
+from tool_intent.compiler.expressions import Expressions, Pool, Scope, Sought, Told, sought_in
 from tool_intent.runtime.linking import AtomsImage
-from tool_intent.runtime.regex import Pattern
+from tool_intent.runtime.regex import SHORT_TEXT, Pattern
 from tool_intent.runtime.text import LONGEST_TEXT
 
 
@@ -70,7 +70,7 @@ class RuleEmitter:
                 line(1, "at, p = '', (s.args,)")
                 depth = 1
             else:
-                line(1, f"for at, p in s.spots({self._pool.constant(places)}):")
+                line(1, f"for at, p in s.places({self._pool.constant(places)}):")
                 depth = 2
             scope = self._reading(group, depth)
             for sentence in group:
@@ -85,44 +85,43 @@ class RuleEmitter:
         names = {node: f"t{n}" for n, node in enumerate(dict.fromkeys([*texts, *raw]))}
         sought = [x for x in map(sought_in, nodes) if x is not None and x.literals]
         for node, name in names.items():
-            self._read(node, name, depth, odd=any(x.text == node for x in sought))
-            if any(x.text == node and x.fold for x in sought):
-                self._line(depth, f"{name}l = {name}.lower() if {name} else ''")
+            self._read(node, name, depth, [x for x in sought if x.text == node])
         return Scope(read={n: names[n] for n in texts}, raw={n: names[n] for n in raw})
 
-    def _read(self, node: c.Value, name: str, depth: int, *, odd: bool) -> None:
-        """Source that reads a text as `name`, and with `odd` says in `<name>x` whether it is
-        unknown or not ASCII."""
+    def _read(self, node: c.Value, name: str, depth: int, sought: list[Sought]) -> None:
+        """Source that reads a text as `name`, and what is looked at for literals."""
         line = self._line
         plain, slow = f"{name} = v", f"{name} = {self._expressions.value(node, Scope())}"
-        test = "v.__class__ is str"
+        test = "v.__class__ is str and v.isascii()"
         match node:
             case c.FieldText(field, place):
                 # The common case, as `normalise` does it: printable ASCII, less the spaces around.
                 plain = f"{name} = v.strip()"
-                test += f" and v.isascii() and len(v) <= {LONGEST_TEXT} and v.isprintable()"
+                test += f" and len(v) <= {LONGEST_TEXT} and v.isprintable()"
                 around = f" if len(p) > {place} else None" if place else ""
                 line(depth, f"v = p[{place}].get({field!r}){around}")
             case c.Role(at=((str(argument),),)):
-                test += " and v.isascii()"
                 line(depth, f"v = a.get({argument!r})")
             case c.Role():
-                test = ""
+                line(depth, slow.replace(name, "v", 1))
+                slow = f"{name} = v"
             case c.Entry((str(member),)):
                 line(depth, f"v = p[-1].get({member!r})")
-                test += " and v.isascii()"
                 slow = f"{name} = v if v.__class__ is str else None"
             case _:
                 line(depth, slow.replace(name, "v", 1))
-                test += " and v.isascii()"
                 slow = f"{name} = v if v.__class__ is str else None"
-        if test:
-            line(depth, f"if {test}: {plain}{f'; {name}x = False' if odd else ''}")
-            line(depth, "else:")
-            depth += 1
-        line(depth, slow)
-        if odd:
-            line(depth, f"{name}x = {name} is None or not {name}.isascii()")
+        kept = f"; {name}k = {name}" if sought else ""
+        line(depth, f"if {test}: {plain}{kept}")
+        line(depth, "else:")
+        line(depth + 1, slow)
+        if sought:
+            ascii_only = f"{name} is not None and {name}.isascii()"
+            line(depth + 1, f"{name}k = {name} if {ascii_only} else ANYTHING")
+        if any(x.fold for x in sought):
+            line(depth, f"{name}l = {name}k.lower()")
+        if any(x.many for x in sought):
+            line(depth, f"{name}m = len({name}k) > {SHORT_TEXT}")
 
     def _sentence(self, sentence: c.Sentence, scope: Scope, depth: int) -> None:
         if sentence.each is None:

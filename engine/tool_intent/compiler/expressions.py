@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tool_intent.compiler import conditions as c
-from tool_intent.runtime.regex import FEW_LITERALS, SHORT_TEXT, Pattern
+from tool_intent.runtime.regex import FEW_LITERALS, Pattern
 
 #: Phrases that are looked for one by one before a text is read for all of them.
 _FEW_PHRASES = 8
@@ -85,6 +85,11 @@ class Sought(NamedTuple):
     text: c.Value
     literals: tuple[str, ...]
     fold: bool
+
+    @property
+    def many(self) -> bool:
+        """Whether looking for them costs more than the search, on a text that is not short."""
+        return len(self.literals) > FEW_LITERALS
 
 
 class Gated(NamedTuple):
@@ -365,14 +370,16 @@ def sought_in(node: Any) -> Sought | None:
 
 def _worth(text: str, sought: Sought) -> str:
     """Whether it is worth looking through a text that the source has read as `text`: on ASCII, one
-    that holds none of the literals holds nothing that is sought. `<text>x` says that it is unknown
-    or not ASCII, `<text>l` is it in lower case."""
+    that holds none of the literals holds nothing that is sought.
+
+    `<text>k` is what is looked at for literals, `<text>l` that in lower case; `<text>m` says that
+    looking for many costs more than the search.
+    """
     if not sought.literals:
         return f"{text} != ''"
-    shown = f"{text}l" if sought.fold else text
-    held = [f"{literal!r} in {shown}" for literal in sought.literals]
-    long = [] if len(held) <= FEW_LITERALS else [f"len({shown}) > {SHORT_TEXT}"]
-    return f"({' or '.join([f'{text}x', *long, *held])})"
+    held = [f"{literal!r} in {text}{'l' if sought.fold else 'k'}" for literal in sought.literals]
+    many = [f"{text}m"] if sought.many else []
+    return f"({' or '.join(many + held)})"
 
 
 def _variable(name: str, scope: Scope) -> str:

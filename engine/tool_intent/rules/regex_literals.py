@@ -20,6 +20,8 @@ from tool_intent.rules.regex_tree import (
 )
 
 MAX_LITERALS: Final = 64
+#: A repetition of more is not written out.
+_LONGEST_REPEAT: Final = 16
 
 
 def required(root: Node) -> tuple[tuple[str, ...], bool]:
@@ -64,9 +66,9 @@ def _sequence(node: Concat) -> frozenset[str] | None:
     found: list[frozenset[str]] = []
     run = ""
     for item in node.items:
-        char = _ascii(item) if isinstance(item, Char) else ""
-        if char:
-            run += char
+        text = _exact(item)
+        if text:
+            run += text
         elif not isinstance(item, Assertion | Flags):
             found += [frozenset([run])] if run else []
             run = ""
@@ -78,6 +80,21 @@ def _sequence(node: Concat) -> frozenset[str] | None:
 
 def _worth(literals: frozenset[str]) -> tuple[int, int]:
     return min(len(text) for text in literals), -len(literals)
+
+
+def _exact(node: Node) -> str:
+    """The one text that a node matches, empty where there are several."""
+    if isinstance(node, Char):
+        return _ascii(node)
+    if isinstance(node, Group):
+        return _exact(node.body)
+    if isinstance(node, Concat):
+        parts = [_exact(item) for item in node.items]
+        return "".join(parts) if all(parts) else ""
+    if isinstance(node, Repeat) and node.low <= _LONGEST_REPEAT:
+        is_fixed = node.text.rstrip("?") == f"{{{node.low}}}"
+        return _exact(node.body) * node.low if is_fixed else ""
+    return ""
 
 
 def _ascii(node: Char) -> str:

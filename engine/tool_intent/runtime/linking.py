@@ -22,7 +22,7 @@ from tool_intent.runtime.history import AtomCode
 from tool_intent.runtime.matching import Matcher
 from tool_intent.runtime.model import Origin
 from tool_intent.runtime.reading import Seq, present
-from tool_intent.runtime.regex import Pattern, finder
+from tool_intent.runtime.regex import ANYTHING, Pattern, finder
 from tool_intent.runtime.session import Past
 from tool_intent.runtime.words import words as word_count
 
@@ -49,7 +49,8 @@ def rule_names(
     return (
         names
         | {
-            "Past": Past,
+            "ANYTHING": ANYTHING,
+        "Past": Past,
             "Said": Said,
             "Seq": Seq,
             "all_maybe": looking.all_maybe,

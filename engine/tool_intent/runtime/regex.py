@@ -38,6 +38,22 @@ class Pattern(NamedTuple):
     fold: bool = False
 
 
+class _Anything:
+    """Stands for a text in which any literal may be, so that it is searched."""
+
+    def __contains__(self, literal: str) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return SHORT_TEXT + 1
+
+    def lower(self) -> _Anything:
+        return self
+
+
+ANYTHING: Final = _Anything()
+
+
 def finder(pattern: Pattern) -> Callable[[str], bool | None]:
     """`search` for one pattern, with all that can be known beforehand worked out once."""
     limit = readable(pattern.ascii_size)

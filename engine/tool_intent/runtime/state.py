@@ -6,8 +6,9 @@ None stands for what cannot be told. It is never the value of anything that is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
+from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.reading import (
     LONGEST_LIST,
     Seq,
@@ -19,7 +20,6 @@ from tool_intent.runtime.reading import (
     read_text,
     scalar,
 )
-from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.strip import Carrier, duplicate, innermost, strip
 
 if TYPE_CHECKING:
@@ -38,11 +38,15 @@ class LiteralPath(str):
     __slots__ = ()
 
 
+#: The objects from a call down to a place in it.
+Chain: TypeAlias = tuple[dict[str, Any], ...]
+
+
 class Spot(NamedTuple):
     """A place that rules are judged at: its pointer, and the objects from the call down to it."""
 
     at: str
-    chain: tuple[dict[str, Any], ...]
+    chain: Chain
 
 
 Made = TypeVar("Made")
@@ -117,8 +121,12 @@ class State:
 
     def spots(self, kinds: tuple[tuple[str, ...], ...]) -> list[Spot]:
         """Every place of these kinds, in argument order; the call itself where there is none."""
-        found = [spot for kind in kinds for spot in _spots(self.args, kind)]
-        return found or [Spot("", (self.args,))]
+        return [Spot(at, chain) for at, chain in self.places(kinds)]
+
+    def places(self, kinds: tuple[tuple[str, ...], ...]) -> list[tuple[str, Chain]]:
+        """As `spots`, for code that takes them apart at once."""
+        found = [place for kind in kinds for place in _places(self.args, kind)]
+        return found or [("", (self.args,))]
 
     def spots_of(self, fields: tuple[str, ...]) -> list[Spot]:
         """Every innermost place that carries one of the fields; the call where there is none."""
@@ -325,22 +333,20 @@ LONGEST_URL = 4_096
 _LISTS = frozenset({"parts", "pipes", "writes", "deletes", "refs", "flags", "args", "paths"})
 
 
-def _spots(args: dict[str, Any], kind: tuple[str, ...]) -> Iterable[Spot]:
-    found: list[tuple[str, Any, tuple[dict[str, Any], ...]]] = [("", args, (args,))]
+def _places(args: dict[str, Any], kind: tuple[str, ...]) -> list[tuple[str, Chain]]:
+    found: list[tuple[str, Any, Chain]] = [("", args, ())]
     for step in kind:
-        below: list[tuple[str, Any, tuple[dict[str, Any], ...]]] = []
-        for pointer, value, chain in found:
-            inside: Iterable[tuple[Any, Any]] = ()
-            if step == "[]":
-                if value.__class__ is list:
-                    inside = enumerate(value)
-            elif value.__class__ is dict and step in value:
-                inside = ((escape(step), value[step]),)
-            for name, inner in inside:
-                longer = (*chain, inner) if inner.__class__ is dict else chain
-                below.append((f"{pointer}/{name}", inner, longer))
+        below: list[tuple[str, Any, Chain]] = []
+        for pointer, value, above in found:
+            if value.__class__ is dict and step != "[]":
+                if step in value:
+                    below.append((f"{pointer}/{escape(step)}", value[step], (*above, value)))
+            elif value.__class__ is list and step == "[]":
+                below += [(f"{pointer}/{n}", inner, above) for n, inner in enumerate(value)]
         found = below
-    return [Spot(pointer, chain) for pointer, value, chain in found if value.__class__ is dict]
+    return [
+        (pointer, (*above, value)) for pointer, value, above in found if value.__class__ is dict
+    ]
 
 
 def _of_one_part(command: Command, name: str) -> Any:
