@@ -4,7 +4,7 @@ after ten calls and after ten thousand."""
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -35,6 +35,11 @@ class AtomCode(NamedTuple):
     fields: tuple[str, ...]
 
 
+#: What a call without a path is filed under: nothing looks there, but who does not know what to
+#: look for looks everywhere.
+_NO_PLACE = ("",)
+
+
 class Entry(NamedTuple):
     """One call that an atom may mean."""
 
@@ -52,14 +57,33 @@ class _Shelf:
         self.entries: list[Entry] = []
 
 
-class _Index:
-    """The calls of one atom. Sure ones by key; those that may or may not be meant apart."""
+#: One value for each join of an atom; None where it was unknown.
+_Key: TypeAlias = tuple[Any, ...]
 
-    __slots__ = ("doubtful", "sure")
+
+class _Index:
+    """The calls of one atom by key: those that its filter surely accepts, and those that it may.
+
+    `odd` are the keys of what is not surely meant by whoever looks for its key: shelves of
+    `unsure`, and those of `sure` that have something unknown in their key.
+    """
+
+    __slots__ = ("odd", "sure", "unsure")
 
     def __init__(self) -> None:
-        self.sure: dict[Any, _Shelf] = {}
-        self.doubtful = _Shelf()
+        self.sure: dict[_Key, _Shelf] = {}
+        self.unsure: dict[_Key, _Shelf] = {}
+        self.odd: dict[tuple[bool, _Key], _Shelf] = {}
+
+    def shelf(self, key: _Key, sure: bool) -> _Shelf:
+        """The shelf of a key, made if there is none."""
+        shelves = self.sure if sure else self.unsure
+        shelf = shelves.get(key)
+        if shelf is None:
+            shelf = shelves[key] = _Shelf()
+            if not sure or None in key:
+                self.odd[sure, key] = shelf
+        return shelf
 
 
 class Record(NamedTuple):
@@ -80,6 +104,8 @@ class SessionHistory:
         self._indices = [_Index() for _ in atoms]
         self._next = 0
         self._times: list[float | None] = []
+        #: The times again, as numbers, to look a window's start up in.
+        self._clock: list[float] = []
         self._tools: list[str] = []
         self._first = 0
         self._outcomes: dict[int, Outcome] = {}
@@ -204,9 +230,8 @@ class SessionHistory:
             return max(self._first, self._next - calls), True
         if now is None or seconds is None or (self._times and self._times[-1] is None):
             return self._first, False
-        times = [t if t is not None else float("-inf") for t in self._times]
-        oldest = self._first + bisect_left(times, now - seconds)
-        sure = self._clock_back_at < oldest and (not times or times[-1] <= now)
+        oldest = self._first + bisect_left(self._clock, now - seconds)
+        sure = self._clock_back_at < oldest and (not self._clock or self._clock[-1] <= now)
         return (oldest, True) if sure else (self._first, False)
 
     def _count(self, past: Past, oldest: int, state: State) -> tuple[int, int]:
@@ -214,8 +239,8 @@ class SessionHistory:
         be."""
         sure: set[int] = set()
         possible: set[int] = set()
-        shelves = list(self._shelves_of(past, state))
-        if len(shelves) == 2 and not shelves[1][0].by_outcome[past.outcome]:
+        shelves = self._shelves_of(past, state)
+        if len(shelves) == 1:
             # The common case, in no more time for more calls.
             numbers = shelves[0][0].by_outcome[past.outcome]
             number = len(numbers) - bisect_left(numbers, oldest)
@@ -243,14 +268,17 @@ class SessionHistory:
         found.sort(key=lambda e: -e[0].number)
         return found[:MOST_TRIED]
 
-    def _shelves_of(self, past: Past, state: State) -> Iterable[tuple[_Shelf, bool]]:
+    def _shelves_of(self, past: Past, state: State) -> list[tuple[_Shelf, bool]]:
+        """The shelves whose calls are meant or may be, and whether they surely are."""
         index, by_place = self._indices[past.atom], self._atoms[past.atom].by_place
-        spelt = _spellings(past.keys, by_place, state)
-        if spelt is None:
-            # The call being judged does not know what it looks for: any earlier one may be it.
-            return [(shelf, False) for shelf in [*index.sure.values(), index.doubtful]]
-        shelves = [(index.sure[key], True) for key in spelt if key in index.sure]
-        return [*shelves, (index.doubtful, False)]
+        ways = _spellings(past.keys, by_place, state)
+        if [None] in ways:
+            # The call being judged does not know all that it looks for.
+            every = [*index.sure.items(), *index.unsure.items()]
+            return [(shelf, False) for key, shelf in every if _may_be(key, ways)]
+        shelves = [(index.sure[key], True) for key in product(*ways) if key in index.sure]
+        odd = [(shelf, False) for (_, key), shelf in index.odd.items() if _may_be(key, ways)]
+        return shelves + odd
 
     # Keeping
 
@@ -259,13 +287,10 @@ class SessionHistory:
             answer = atom.filter(state, spot.chain)
             if answer is False:
                 continue
-            spelt = _spellings(atom.keys(state, spot.chain), atom.by_place, state)
+            ways = _spellings(atom.keys(state, spot.chain), atom.by_place, state, _NO_PLACE)
             entry = Entry(number, atom.captures(state, spot.chain))
-            if answer is None or spelt is None:
-                self._shelve(index.doubtful, entry)
-                continue
-            for key in spelt:
-                self._shelve(index.sure.setdefault(key, _Shelf()), entry)
+            for key in product(*ways):
+                self._shelve(index.shelf(key, answer is True), entry)
 
     def _shelve(self, shelf: _Shelf, entry: Entry) -> None:
         numbers = shelf.by_outcome["tried"]
@@ -279,6 +304,7 @@ class SessionHistory:
         if before is not None and now is not None and now < before:
             self._clock_back_at = number
         self._times.append(now)
+        self._clock.append(float("-inf") if now is None else now)
 
     def _forget(self) -> None:
         """Let go of what no window reaches, now and then, so that it costs little a call."""
@@ -289,13 +315,15 @@ class SessionHistory:
             self._outcomes.pop(number, None)
             self._shelves.pop(number, None)
         del self._times[: oldest - self._first]
+        del self._clock[: oldest - self._first]
         del self._tools[: oldest - self._first]
         self._first = oldest
         for index in self._indices:
-            for key in list(index.sure):
-                if not _shortened(index.sure[key], oldest):
-                    del index.sure[key]
-            _shortened(index.doubtful, oldest)
+            for sure, shelves in ((True, index.sure), (False, index.unsure)):
+                for key in list(shelves):
+                    if not _shortened(shelves[key], oldest):
+                        del shelves[key]
+                        index.odd.pop((sure, key), None)
         self.records = [r for r in self.records if r.number >= oldest]
 
 
@@ -308,24 +336,30 @@ def _shortened(shelf: _Shelf, oldest: int) -> bool:
 
 
 def _spellings(
-    keys: tuple[Any, ...] | None, by_place: tuple[bool, ...], state: State
-) -> list[tuple[Any, ...]] | None:
-    """Every key that a call is filed or looked up under; None where one is unknown."""
-    if keys is None:
-        return None
+    keys: tuple[Any, ...],
+    by_place: tuple[bool, ...],
+    state: State,
+    nowhere: tuple[str, ...] = (),
+) -> list[list[Any]]:
+    """For each join the values that a call is filed or looked up under, `[None]` for unknown.
+    `nowhere` are those of a path that leads to no place."""
     ways: list[list[Any]] = []
     for key, place in zip(keys, by_place, strict=True):
         several = isinstance(key, Seq)
         if key is None or isinstance(key, dict) or (several and not (place and key.complete)):
-            return None
-        if not place:
+            ways.append([None])
+        elif not place:
             ways.append([(isinstance(key, bool), key)])
-            continue
-        forms = [_forms(path, state) for path in (key.items if several else (key,))]
-        if None in forms:
-            return None
-        ways.append([form for found in forms for form in found or ()])
-    return list(product(*ways))
+        else:
+            forms = [_forms(path, state) for path in (key.items if several else (key,))]
+            known = [form for found in forms for form in found or ()]
+            ways.append([None] if None in forms else known or list(nowhere))
+    return ways
+
+
+def _may_be(key: _Key, ways: list[list[Any]]) -> bool:
+    """Whether a key may be one of those looked for, by what is known of both."""
+    return all(k is None or way == [None] or k in way for k, way in zip(key, ways, strict=True))
 
 
 def _forms(path: Any, state: State) -> list[Any] | None:
