@@ -139,7 +139,8 @@ def _judge_lines(artifact: Artifact, now: float | None, lines: IO[bytes], out: I
         try:
             read = read_line(line, number)
             if isinstance(read, Call):
-                answer = _answer(artifact, read._replace(now=time() if now is None else now), sessions)
+                call = read._replace(now=time() if now is None else now)
+                answer = _answer(artifact, call, sessions)
                 _remember(ids, read)
             else:
                 answer = None

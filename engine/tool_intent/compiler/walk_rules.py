@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, Protocol
 
 from tool_intent.compiler import conditions as c
 from tool_intent.runtime.budget import affordable
+from tool_intent.runtime.comparing import compare, contains
 from tool_intent.runtime.findings import fired, shown_value
-from tool_intent.runtime.functions import apply, compare, contains, infix, matches, step_into
+from tool_intent.runtime.functions import apply, infix, matches, step_into
 from tool_intent.runtime.history import MOST_TRIED, Record, SessionHistory
 from tool_intent.runtime.model import Finding
 from tool_intent.runtime.reading import Seq, present

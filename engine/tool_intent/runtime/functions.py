@@ -6,10 +6,11 @@ signatures, the modules below the formulas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from tool_intent.runtime.comparing import any_of
 from tool_intent.runtime.reading import LONGEST_LIST, Seq, read_text
 from tool_intent.runtime.regex import Pattern, search
 from tool_intent.runtime.state import State
@@ -33,10 +34,10 @@ def infix(name: str, left: Any, right: Any, sort: str, state: State) -> bool | N
     if left == "":
         return False
     if isinstance(left, Seq):
-        found = _any(infix(name, item, right, sort, state) for item in left.items)
+        found = any_of(infix(name, item, right, sort, state) for item in left.items)
         return found if found or left.complete else None
     if isinstance(right, Seq):
-        found = _any(_one(name, left, r, sort, state) for r in right.items)
+        found = any_of(_one(name, left, r, sort, state) for r in right.items)
         return found if found or right.complete else None
     if isinstance(right, tuple) and name != "restates":
         return _many(name, left, right, sort, state)
@@ -57,46 +58,6 @@ def matches(pattern: Pattern, text: Any) -> bool | None:
     return search(pattern, text) if text else False
 
 
-def compare(
-    operator: str, left: Any, right: Any, state: State | None = None, other: State | None = None
-) -> bool | None:
-    """`left OPERATOR right`, unknown for values that cannot be compared. `state` makes `==` and
-    `!=` compare places in the file system; `other` is the call that the right side is from."""
-    if isinstance(left, Seq) or isinstance(right, Seq):
-        if operator not in ("==", "!="):
-            return None
-        if isinstance(left, Seq):
-            listed = left
-            found = _any(compare("==", item, right, state, other) for item in left.items)
-        else:
-            listed = right
-            found = _any(compare("==", left, item, state, other) for item in right.items)
-        found = found if found or listed.complete else None
-        return _opposite(found) if operator == "!=" else found
-    if left is None or right is None or not _alike(left, right):
-        return None
-    if operator in ("==", "!="):
-        same = bool(left == right) if state is None else _same_place(left, right, state, other)
-        return _opposite(same) if operator == "!=" else same
-    return _ORDERS[operator](left, right) if not isinstance(left, str | bool) else None
-
-
-def contains(listed: Any, value: Any, state: State | None = None) -> bool | None:
-    """`value in listed`."""
-    if value is None or listed is None:
-        return None
-    if isinstance(listed, tuple) and not isinstance(listed, Seq):
-        if state is None:
-            return _folded(value) in _folded_set(listed) if isinstance(value, str) else None
-        listed = Seq(listed, True)
-    if not isinstance(listed, Seq):
-        return None
-    if value == "":
-        return False
-    found = _any(_equal(item, value, state) for item in listed.items)
-    return found if found or listed.complete else None
-
-
 def step_into(value: Any, name: str | int) -> Any:
     """A member of an element: of a record that the engine made, or of a raw object."""
     if isinstance(value, dict):
@@ -112,41 +73,6 @@ def step_into(value: Any, name: str | int) -> Any:
     return None
 
 
-def _equal(item: Any, value: Any, state: State | None) -> bool | None:
-    if state is None and isinstance(item, str) and isinstance(value, str):
-        return bool(_folded(item) == _folded(value))
-    return compare("==", item, value, state)
-
-
-def _alike(left: Any, right: Any) -> bool:
-    if isinstance(left, bool) or isinstance(right, bool):
-        return isinstance(left, bool) and isinstance(right, bool)
-    if isinstance(left, str) or isinstance(right, str):
-        return isinstance(left, str) and isinstance(right, str)
-    return isinstance(left, int | float) and isinstance(right, int | float)
-
-
-def _same_place(left: Any, right: Any, state: State, other: State | None) -> bool | None:
-    if not isinstance(left, str) or not isinstance(right, str):
-        return None
-    from tool_intent.runtime.paths import same
-
-    return same(state.resolved(left), (other or state).resolved(right), state.place)
-
-
-def _opposite(value: bool | None) -> bool | None:
-    return None if value is None else not value
-
-
-def _any(answers: Iterable[bool | None]) -> bool | None:
-    unknown = False
-    for answer in answers:
-        if answer:
-            return True
-        unknown = unknown or answer is None
-    return None if unknown else False
-
-
 def _many(name: str, left: Any, right: tuple[str, ...], sort: str, state: State) -> bool | None:
     """Any of a list that is known beforehand; some functions read the left side once for all."""
     if name == "mentions" and isinstance(left, str):
@@ -154,13 +80,13 @@ def _many(name: str, left: Any, right: tuple[str, ...], sort: str, state: State)
         return any(needle in marked for needle in _needles(right))
     if name in ("like", "under") and sort == "path" and isinstance(left, str):
         return like_path(left, right, state) if name == "like" else under_path(left, right, state)
-    return _any(_one(name, left, r, sort, state) for r in right)
+    return any_of(_one(name, left, r, sort, state) for r in right)
 
 
 def like_path(path: Any, globs: tuple[str, ...], state: State) -> bool | None:
     """Whether a path, or one of several, matches one of the globs."""
     if isinstance(path, Seq):
-        found = _any(like_path(item, globs, state) for item in path.items)
+        found = any_of(like_path(item, globs, state) for item in path.items)
         return found if found or path.complete else None
     if not path:
         return None if path is None else False
@@ -175,7 +101,7 @@ def like_path(path: Any, globs: tuple[str, ...], state: State) -> bool | None:
 def under_path(path: Any, folders: tuple[str, ...], state: State) -> bool | None:
     """Whether a path, or one of several, is one of the folders or in one."""
     if isinstance(path, Seq):
-        found = _any(under_path(item, folders, state) for item in path.items)
+        found = any_of(under_path(item, folders, state) for item in path.items)
         return found if found or path.complete else None
     if not path:
         return None if path is None else False
@@ -243,21 +169,6 @@ _INFIX: dict[str, Callable[[Any, Any, str, State], bool | None]] = {
     "mentions": _mentions, "restates": _restates, "resembles": _resembles, "like": _like,
     "under": _under, "runs": _runs,
 }  # fmt: skip
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
-
-
-def _folded(value: Any) -> Any:
-    return " ".join(value.casefold().split()) if isinstance(value, str) else value
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _folded_set(listed: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(_folded(v) for v in listed)
 
 
 @lru_cache(maxsize=_REMEMBERED)

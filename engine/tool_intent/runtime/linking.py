@@ -7,11 +7,10 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from tool_intent.runtime import looking
+from tool_intent.runtime.comparing import compare, contains
 from tool_intent.runtime.findings import Said, fired, shown_value
 from tool_intent.runtime.functions import (
     apply,
-    compare,
-    contains,
     found_in,
     infix,
     like_path,
@@ -50,7 +49,7 @@ def rule_names(
         names
         | {
             "ANYTHING": ANYTHING,
-        "Past": Past,
+            "Past": Past,
             "Said": Said,
             "Seq": Seq,
             "all_maybe": looking.all_maybe,

@@ -55,7 +55,7 @@ def under_straight(path: str, folders: tuple[str, ...], place: Place) -> bool | 
             return None
     if not straight(path, place):
         return None
-    return any(f == "." or path == f or path.startswith(f"{f}/") for f in folders)
+    return any(f in (".", path) or path.startswith(f"{f}/") for f in folders)
 
 
 @lru_cache(maxsize=512)
