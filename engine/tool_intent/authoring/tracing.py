@@ -171,7 +171,8 @@ def _cause(seen: _Evaluation, parts: Iterable[Step]) -> str | None:
         return incomplete(seen.node, seen.answer, seen.frame)
     if seen.answer is not None or any(p.reason for p in parts):
         return None
-    return reason(seen.node, seen.frame)
+    node = seen.node.value if isinstance(seen.node, c.Truth) else seen.node
+    return reason(node, seen.frame)
 
 
 def _chosen(seen: _Evaluation, parts: tuple[Step, ...]) -> tuple[tuple[Step, ...], int]:
