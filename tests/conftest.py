@@ -11,7 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 hypothesis.settings.register_profile("dev", max_examples=100, deadline=None)
-hypothesis.settings.register_profile("ci", max_examples=1_000, deadline=None, print_blob=True)
+# Every run on CI tries the same examples, so that a change is judged by what it changed; `dev` runs
+# try new ones each time.
+hypothesis.settings.register_profile(
+    "ci", max_examples=1_000, deadline=None, print_blob=True, derandomize=True, database=None
+)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 

@@ -13,9 +13,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import peers
+import rule_subjects
 import workloads
 import yaml
 from measure import Subject, Timings, interleaved, over, percentile, ratio
@@ -24,9 +26,8 @@ from tool_intent import Call, Guard
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import load
 from tool_intent.policy.schema_errors import validator
-from tool_intent.runtime.session import SessionWindow
 
-ROUNDS = 41
+ROUNDS = int(os.environ.get("R", "41"))
 _NO_CACHE = {"TOOL_INTENT_CACHE": "off"}
 _FIELDS = {"intent": "Guard the hash chain", "rationale": "Issue 12 shows it torn."}
 _LINE = json.dumps({"tool": "tool_00500", "args": _FIELDS}).encode() + b"\n"
@@ -34,11 +35,12 @@ _LINE = json.dumps({"tool": "tool_00500", "args": _FIELDS}).encode() + b"\n"
 
 class Row(NamedTuple):
     """A ratio of one subject to a floor (several count together, a number is seconds), and the
-    budget it is to keep; None where the figure is only watched."""
+    budget it is to keep; None where the figure is only watched. Without a floor, only the time
+    counts."""
 
     name: str
     subject: str
-    floor: tuple[str, ...] | float
+    floor: tuple[str, ...] | float | None
     budget: float | None = None
 
 
@@ -60,6 +62,35 @@ ROWS = (
     Row("decide as a process", "process decide", ("process bare",), 6.0),
     Row("unread 2 MiB argument in 2 KiB", "unread 2 MiB", ("unread 2 KiB",), 1.1),
     Row("import tool_intent as a process", "process import", ("process bare",)),
+    Row("compiled W3", "w3 compiled", ("w3 floor",), 0.7),
+    Row("compiled W3 in jsonschema iter_errors", "w3 compiled", ("w3 jsonschema",), 0.15),
+    Row("compiled W3 in agentbelay 0.1.0", "w3 compiled", ("w3 agentbelay",), 0.3),
+    Row("Guard.check W3", "w3 guard", ("w3 floor",)),
+    Row("jsonschema iter_errors W3", "w3 jsonschema", ("w3 floor",)),
+    Row("agentbelay 0.1.0 W3", "w3 agentbelay", ("w3 floor",)),
+    Row("50 rules over 5 edits in W1", "fifty compiled", ("fifty floor",), 60.0),
+    Row(
+        "cold load of 1,000 tools and 1,000 rules",
+        "rules cold 1,000",
+        ("rules compose 1,000", "rules parse 1,000", "rules validate 1,000"),
+        3.0,
+    ),
+    Row(
+        "cold load of 10,000 tools and rules in 1,000",
+        "rules cold 10,000",
+        ("rules cold 1,000",),
+        12.0,
+    ),
+    Row(
+        "looking back after 100,000 calls in after 10",
+        "after 100,000 calls",
+        ("after 10 calls",),
+        1.3,
+    ),
+    Row("decide by std/strict as a process", "process strict", ("process bare",)),
+    Row("deciding a command of 100,000 pipes", "100,000 pipes", None),
+    Row("deciding a command of 100,000 parentheses", "100,000 parentheses", None),
+    Row("deciding a command of one word of 10 MB", "a word of 10 MB", None),
 )
 
 
@@ -84,7 +115,7 @@ def _subjects(folder: Path) -> tuple[dict[str, Subject], dict[str, str]]:
     artifact = load([str(policy)], found=False, environ=_NO_CACHE)
     subjects: dict[str, Subject] = {}
     absent: dict[str, str] = {}
-    for name, make in _judging(artifact).items():
+    for name, make in (_judging(artifact) | rule_subjects.judging(folder)).items():
         try:
             subjects[name] = make()
         except ImportError as error:
@@ -92,6 +123,9 @@ def _subjects(folder: Path) -> tuple[dict[str, Subject], dict[str, str]]:
     subjects |= _unread(artifact)
     subjects |= _loading(folder)
     subjects |= _processes(folder)
+    subjects |= rule_subjects.loading(folder)
+    subjects |= rule_subjects.looking_back(folder)
+    subjects |= rule_subjects.hostile(folder)
     return subjects, absent
 
 
@@ -152,7 +186,7 @@ def _loading(folder: Path) -> dict[str, Subject]:
 
     def first(count: int, environ: dict[str, str]) -> None:
         artifact = load([str(files[count])], cwd=workspace, found=False, environ=environ)
-        decision = artifact.decide(Call(1, "tool_00500", dict(_FIELDS)), SessionWindow())
+        decision = artifact.decide(Call(1, "tool_00500", dict(_FIELDS)))
         assert decision.allowed
 
     return {
@@ -198,6 +232,7 @@ def _processes(folder: Path) -> dict[str, Subject]:
         "process bare": process(sys.executable, "-c", "pass"),
         "process import": process(sys.executable, "-c", "import tool_intent"),
         "process decide": process(command, "decide", "--policy", policy),
+        "process strict": process(command, "decide", "--policy", "std/strict"),
     }
 
 
@@ -207,10 +242,13 @@ def _processes(folder: Path) -> dict[str, Subject]:
 def _differences(subjects: dict[str, Subject]) -> Iterator[tuple[str, int]]:
     """Of how many calls a subject's verdict is not the floor's."""
     for name, subject in subjects.items():
-        if subject.calls is not None and name[:2] in ("w1", "w2"):
+        floor = _FLOORS.get(name[:2])
+        if subject.calls is not None and floor is not None:
             function, inputs = subject.calls
-            floor = workloads.floor_w1 if name.startswith("w1") else workloads.floor_w2
             yield name, sum(_faulty(function(i)) is not _faulty(floor(i)) for i in inputs)
+
+
+_FLOORS = {"w1": workloads.floor_w1, "w2": workloads.floor_w2, "w3": workloads.floor_w3}
 
 
 def _faulty(answer: Any) -> bool:
@@ -221,11 +259,15 @@ def _answer(
     row: Row, timings: dict[str, Timings], differ: dict[str, int], absent: dict[str, str]
 ) -> dict[str, Any]:
     answer: dict[str, Any] = {"name": row.name, "ratio": None, "budget": row.budget}
-    if row.subject in absent:
-        return answer | {"absent": absent[row.subject]}
+    needed = [row.subject, *(row.floor if isinstance(row.floor, tuple) else ())]
+    missing = [absent[name] for name in needed if name in absent]
+    if missing:
+        return answer | {"absent": missing[0]}
     subject = timings[row.subject]
+    if row.floor is None:
+        return answer | {"value": _milliseconds(subject), "unit": "ms"}
     if isinstance(row.floor, float):
-        floor = [Timings([row.floor] * len(subject.rounds), [])]
+        floor = [Timings(dict.fromkeys(subject.rounds, row.floor), [])]
     else:
         floor = [timings[name] for name in row.floor]
     answer["ratio"] = round(ratio(subject, floor), 3)
@@ -239,17 +281,22 @@ def _answer(
             "p99_ratio": round(p99 / percentile(floor[0].calls, 0.99), 3),
         }
     else:
-        answer["median_ms"] = round(sorted(subject.rounds)[len(subject.rounds) // 2] * 1000, 3)
+        answer["median_ms"] = _milliseconds(subject)
     if differ.get(row.subject):
         answer["verdicts_that_differ"] = differ[row.subject]
     return answer
+
+
+def _milliseconds(subject: Timings) -> float:
+    return round(median(subject.rounds.values()) * 1000, 3)
 
 
 def _table(answers: Sequence[dict[str, Any]]) -> str:
     lines = [f"{'':46} {'ratio':>8} {'budget':>7}  {'p50':>10} {'p99':>10}"]
     for answer in answers:
         if answer["ratio"] is None:
-            lines.append(f"{answer['name']:46} {answer['absent']}")
+            time = f"{'':19}{answer['value']:7.2f} ms" if "value" in answer else answer["absent"]
+            lines.append(f"{answer['name']:46} {time}")
             continue
         budget = "" if answer["budget"] is None else f"{answer['budget']:g}"
         line = f"{answer['name']:46} {answer['ratio']:8.2f} {budget:>7}  "

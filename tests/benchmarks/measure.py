@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from math import ceil
 from statistics import median
-from time import perf_counter, perf_counter_ns
+from time import perf_counter, perf_counter_ns, thread_time
 from typing import Any, NamedTuple
 
 #: Every so many rounds the calls of a subject are timed one by one.
@@ -21,17 +21,19 @@ class Subject(NamedTuple):
     """Something to time. `run` does the whole work once; it is repeated `times` times in a row.
 
     `calls`, where the work is many calls of one function, are the function and its arguments.
+    What takes long is run in one of `every` so many rounds.
     """
 
     run: Callable[[], object]
     times: int = 1
     calls: tuple[Callable[[Any], object], Sequence[Any]] | None = None
+    every: int = 1
 
 
 class Timings(NamedTuple):
     """Seconds of one run, by round, and nanoseconds of single calls, clock reading included."""
 
-    rounds: list[float]
+    rounds: dict[int, float]
     calls: list[int]
 
 
@@ -48,16 +50,18 @@ def over(function: Callable[[Any], object], inputs: Sequence[Any], times: int = 
 def interleaved(subjects: dict[str, Subject], rounds: int, seed: int = 0) -> dict[str, Timings]:
     """The timings of every subject over so many rounds, after one round that does not count."""
     shuffle = random.Random(seed).shuffle
-    found = {name: Timings([], []) for name in subjects}
+    found = {name: Timings({}, []) for name in subjects}
     order = list(subjects)
     for number in range(-1, rounds):
         shuffle(order)
         gc.collect()
         for name in order:
             subject = subjects[name]
+            if max(number, 0) % subject.every:
+                continue
             seconds = _seconds(subject)
             if number >= 0:
-                found[name].rounds.append(seconds)
+                found[name].rounds[number] = seconds
                 if subject.calls is not None and number % _EACH_CALL == 0:
                     found[name].calls.extend(_each(*subject.calls))
     return found
@@ -65,8 +69,8 @@ def interleaved(subjects: dict[str, Subject], rounds: int, seed: int = 0) -> dic
 
 def ratio(subject: Timings, floor: Sequence[Timings]) -> float:
     """The median over the rounds of a subject's time in that of all of `floor` together."""
-    rounds = zip(subject.rounds, *(f.rounds for f in floor), strict=True)
-    return median(own / sum(theirs) for own, *theirs in rounds)
+    shared = set(subject.rounds).intersection(*(f.rounds for f in floor))
+    return median(subject.rounds[n] / sum(f.rounds[n] for f in floor) for n in shared)
 
 
 def percentile(values: Sequence[int], share: float) -> int:
@@ -75,11 +79,13 @@ def percentile(values: Sequence[int], share: float) -> int:
 
 
 def _seconds(subject: Subject) -> float:
-    run = subject.run
-    start = perf_counter()
+    # Of calls, the processor's time counts: what else the machine has to do is none of theirs, and
+    # it interrupts long work more often than short.
+    run, clock = subject.run, perf_counter if subject.calls is None else thread_time
+    start = clock()
     for _ in range(subject.times):
         run()
-    return (perf_counter() - start) / subject.times
+    return (clock() - start) / subject.times
 
 
 def _each(function: Callable[[Any], object], inputs: Sequence[Any]) -> list[int]:

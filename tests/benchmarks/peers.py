@@ -5,10 +5,12 @@ None knows the product's meaning of text: they take a text with a visible charac
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Annotated, Any
 
 from jsonschema import Draft202012Validator
+from workloads import APPROVED, PROTECTS, RESTATES, SAYS_NOTHING, SECRET
 
 Args = dict[str, Any]
 Check = Callable[[Args], object]
@@ -41,10 +43,31 @@ rules:
 """
 
 
-def jsonschema(tool: str) -> Check:
+#: W3 as far as it can be said: a schema cannot compare the rationale to the intent.
+_W3 = {
+    "type": "object",
+    "required": ["intent", "rationale"],
+    "properties": {
+        "intent": {
+            **_TEXT,
+            "allOf": [
+                {"pattern": r"^\s*\S+\s+\S+\s+\S"},
+                {"not": {"pattern": f"(?i){RESTATES}"}},
+            ],
+        },
+        "rationale": {**_TEXT, "allOf": [{"not": {"pattern": f"(?i){p}"}} for p in SAYS_NOTHING]},
+        "content": {"not": {"pattern": SECRET}},
+    },
+    "if": {"properties": {"path": {"pattern": f"^{PROTECTS}"}}, "required": ["path"]},
+    "then": {"properties": {"rationale": {"pattern": f"(?i){APPROVED}"}}},
+}
+_SCHEMAS = {"write": _FIELDS, "edit": _EDIT, "w3": _W3}
+
+
+def jsonschema(work: str) -> Check:
     """`iter_errors` of a validator made beforehand: (path, message) of each, None if there is
     none."""
-    validator = Draft202012Validator(_FIELDS if tool == "write" else _EDIT)
+    validator = Draft202012Validator(_SCHEMAS[work])
 
     def check(args: Args) -> object:
         return [(error.json_path, error.message) for error in validator.iter_errors(args)] or None
@@ -77,14 +100,33 @@ def pydantic(tool: str) -> Check:
     return check
 
 
-def agentbelay(tool: str) -> Check:
-    """A guard with one rule for each way a field of `write` can fail; None where it allows."""
+def _belay_w3() -> str:
+    """W3 as far as it can be said: no rule can compare the rationale to the intent."""
+    matches = [
+        {"intent": {"not": {"regex": r"^\s*\S+\s+\S+\s+\S"}}},
+        {"intent": {"regex": f"(?i){RESTATES}"}},
+        *({"rationale": {"regex": f"(?i){pattern}"}} for pattern in SAYS_NOTHING),
+        {
+            "path": {"regex": f"^{PROTECTS}"},
+            "rationale": {"not": {"regex": f"(?i){APPROVED}"}},
+        },
+        {"content": {"regex": SECRET}},
+    ]
+    rules = [
+        {"id": f"w3-{n}", "action": "deny", "message": "no", "match": {"tool": "write", "args": m}}
+        for n, m in enumerate(matches)
+    ]
+    return _BELAY + "".join(f"  - {json.dumps(rule)}\n" for rule in rules)
+
+
+def agentbelay(work: str) -> Check:
+    """A guard with one rule for each way that a call of `write` can fail; None where it allows."""
     from agentbelay import Guard, Policy
 
-    guard = Guard(Policy.from_yaml(_BELAY))
+    guard = Guard(Policy.from_yaml(_BELAY if work == "write" else _belay_w3()))
 
     def check(args: Args) -> object:
-        decision = guard.check(tool, args)
+        decision = guard.check("write", args)
         return None if decision.allowed else decision.hits
 
     return check

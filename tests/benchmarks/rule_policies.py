@@ -3,38 +3,9 @@ and rules that look back."""
 
 from __future__ import annotations
 
-W3 = r"""version: 1
-policy: bench/w3
-tools:
-  write: {require: [intent, rationale]}
-rules: |
-  rule w3/words on write
-    require words(intent) >= 3 else deny "intent must have at least 3 words"
-  rule w3/restates on write
-    forbid intent matches /^\W*(writ(e|es|ing)|creat(e|es|ing)|sav(e|es|ing))( (to|a|an|the|this|new|some))*( (file|files|content|contents|it))?\W*$/i
-    else deny "intent only restates the tool name"
-  rule w3/same on write
-    forbid rationale == intent else deny "rationale repeats intent"
-  rule w3/boilerplate-0 on write
-    forbid rationale matches /\bas requested( by the user)?\b/i else deny "boilerplate 0"
-  rule w3/boilerplate-1 on write
-    forbid rationale matches /\bto (complete|accomplish|finish) the task\b/i
-    else deny "boilerplate 1"
-  rule w3/boilerplate-2 on write
-    forbid rationale matches /\b(this|it) is (necessary|needed|required)\b/i
-    else deny "boilerplate 2"
-  rule w3/boilerplate-3 on write
-    forbid rationale matches /\bbest practices?\b/i else deny "boilerplate 3"
-  rule w3/boilerplate-4 on write
-    forbid rationale matches /\b(improve|enhance) (the )?(code|quality|readability)\b/i
-    else deny "boilerplate 4"
-  rule w3/protected on write
-    when path like ["infra/**", ".github/workflows/**", "secrets/**"]
-    require rationale mentions "approved" else deny "protected path"
-  rule w3/secret on write
-    forbid content matches /AKIA[0-9A-Z]{16}|ghp_[A-Za-z0-9]{36}|-----BEGIN [A-Z ]*PRIVATE KEY-----|sk-[A-Za-z0-9]{32,}|xox[baprs]-[A-Za-z0-9-]{10,}/
-    else deny "content holds a secret"
-"""
+from pathlib import Path
+
+W3 = Path(__file__).with_name("w3.yaml").read_text(encoding="utf-8")
 
 _IN_RATIONALES = (
     r"\bas requested( by the user)?\b", r"\bto (complete|accomplish|finish) the task\b",
@@ -92,15 +63,15 @@ def fifty() -> str:
     return f"version: 1\npolicy: bench/fifty\ntools:\n  edit:\n    - {entry}\nrules: |\n{rules}"
 
 
-def many(count: int) -> tuple[str, str]:
-    """So many tools, a rule for each: the YAML and the rules, which go into a file of their own."""
+def many(count: int) -> tuple[str, list[str]]:
+    """So many tools, a rule for each: the YAML, and the rules, which go into files of their own."""
     tools = "".join(f"  tool_{n:05}: {{require: [intent, rationale]}}\n" for n in range(count))
-    rules = "".join(
+    rules = [
         f"rule bench/rule-{n:05} on tool_{n:05}\n"
         f'  when has args.path and args.path like "src/{n:05}/**"\n'
         f'  forbid rationale mentions "phrase {n}" or words(intent) < 2 else warn "number {n}"\n'
         for n in range(count)
-    )
+    ]
     return f"version: 1\npolicy: bench/many\ntools:\n{tools}", rules
 
 

@@ -223,45 +223,47 @@ def floor_w3(args: Args) -> list[Fault] | None:
     rationale = _field(args, "rationale", faults)
     if intent is None or words(intent) < 3:
         faults.append(("/intent", "intent must have at least 3 words"))
-    if intent is None or _RESTATES(intent):
+    if intent is None or _restates(intent):
         faults.append(("/intent", "intent only restates the tool name"))
     if intent is None or rationale is None or intent == rationale:
         faults.append(("", "rationale repeats intent"))
-    for number, search in enumerate(_SAYS_NOTHING):
+    for number, search in enumerate(_say_nothing):
         if rationale is None or search(rationale):
             faults.append(("/rationale", f"boilerplate {number}"))
     path = args.get("path", "")
-    if (path.__class__ is not str or _PROTECTS(path)) and (
-        rationale is None or not _APPROVED(rationale)
+    if (path.__class__ is not str or _protects(path)) and (
+        rationale is None or not _approved(rationale)
     ):
         faults.append(("/rationale", "protected path"))
     content = args.get("content", "")
-    if content.__class__ is not str or _SECRET(content):
+    if content.__class__ is not str or _secret(content):
         faults.append(("", "content holds a secret"))
     return faults or None
 
 
-_RESTATES = re.compile(
+#: What the rules of W3 look for, as `re` takes it.
+RESTATES = (
     r"^\W*(writ(e|es|ing)|creat(e|es|ing)|sav(e|es|ing))( (to|a|an|the|this|new|some))*"
-    r"( (file|files|content|contents|it))?\W*$",
-    re.IGNORECASE,
-).search
-_SAYS_NOTHING = [
-    re.compile(pattern, re.IGNORECASE).search
-    for pattern in (
-        r"\bas requested( by the user)?\b",
-        r"\bto (complete|accomplish|finish) the task\b",
-        r"\b(this|it) is (necessary|needed|required)\b",
-        r"\bbest practices?\b",
-        r"\b(improve|enhance) (the )?(code|quality|readability)\b",
-    )
-]
-_PROTECTS = re.compile(r"(infra|\.github/workflows|secrets)/.").match
-_APPROVED = re.compile(r"\bapproved\b", re.IGNORECASE).search
-_SECRET = re.compile(
+    r"( (file|files|content|contents|it))?\W*$"
+)
+SAYS_NOTHING = (
+    r"\bas requested( by the user)?\b",
+    r"\bto (complete|accomplish|finish) the task\b",
+    r"\b(this|it) is (necessary|needed|required)\b",
+    r"\bbest practices?\b",
+    r"\b(improve|enhance) (the )?(code|quality|readability)\b",
+)
+PROTECTS = r"(infra|\.github/workflows|secrets)/."
+APPROVED = r"\bapproved\b"
+SECRET = (
     r"AKIA[0-9A-Z]{16}|ghp_[A-Za-z0-9]{36}|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|sk-[A-Za-z0-9]{32,}|xox[baprs]-[A-Za-z0-9-]{10,}"
-).search
+)
+_restates = re.compile(RESTATES, re.IGNORECASE).search
+_say_nothing = [re.compile(pattern, re.IGNORECASE).search for pattern in SAYS_NOTHING]
+_protects = re.compile(PROTECTS).match
+_approved = re.compile(APPROVED, re.IGNORECASE).search
+_secret = re.compile(SECRET).search
 
 
 def _field(args: Args, name: str, faults: list[Fault]) -> str | None:

@@ -18,6 +18,8 @@ from tool_intent.runtime.straight import like_straight, under_straight
 
 #: Texts whose words or marks are remembered: a decision reads the same few again and again.
 _REMEMBERED = 256
+#: Phrases that are looked for as they are, without marking a text's words.
+_FEW = 8
 
 
 def apply(name: str, arguments: tuple[Any, ...]) -> Any:
@@ -76,6 +78,8 @@ def step_into(value: Any, name: str | int) -> Any:
 def _many(name: str, left: Any, right: tuple[str, ...], sort: str, state: State) -> bool | None:
     """Any of a list that is known beforehand; some functions read the left side once for all."""
     if name == "mentions" and isinstance(left, str):
+        if len(right) <= _FEW and left.isascii():
+            return _few_finder(right)(left) is not None
         marked = _mark(left)
         return any(needle in marked for needle in _needles(right))
     if name in ("like", "under") and sort == "path" and isinstance(left, str):
@@ -119,23 +123,22 @@ def _one(name: str, left: Any, right: Any, sort: str, state: State) -> bool | No
     return _INFIX[name](left, right, sort, state)
 
 
-def _mentions(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001
+def _mentions(left: Any, right: str, sort: str, state: State) -> bool | None:
     if not isinstance(left, str):
         return None
     if "/" in right:
         from tool_intent.runtime.phrases import mentions_path
 
         return mentions_path(left, right)
-    needles = _needles((right,))
-    return bool(needles) and needles[0] in _mark(left)
+    return _many("mentions", left, (right,), sort, state)
 
 
 def _restates(left: Any, right: Any, sort: str, state: State) -> bool | None:  # noqa: ARG001
-    from tool_intent.runtime.words import restates
+    from tool_intent.runtime.words import says_no_more
 
     if not isinstance(left, str):
         return None
-    return restates(left, (right,) if isinstance(right, str) else right)
+    return says_no_more(left, _call_words((right,) if isinstance(right, str) else tuple(right)))
 
 
 def _resembles(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001
@@ -179,6 +182,13 @@ def _mark(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)
+def _few_finder(phrases: tuple[str, ...]) -> Callable[[str], object]:
+    from tool_intent.runtime.phrases import few_finder
+
+    return few_finder(phrases)
+
+
+@lru_cache(maxsize=1024)
 def _needles(phrases: tuple[str, ...]) -> tuple[str, ...]:
     from tool_intent.runtime.phrases import has_word, mark
 
@@ -187,20 +197,39 @@ def _needles(phrases: tuple[str, ...]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _content(text: str) -> frozenset[str]:
-    from tool_intent.runtime.words import content, tokens
+    from tool_intent.runtime.words import content_words
 
-    return frozenset(content(tokens(text)))
+    return frozenset(content_words(text))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _content_of_list(texts: tuple[str, ...]) -> frozenset[str]:
+    """The content words of a word list or of a call, which each decision asks for repeatedly."""
+    from tool_intent.runtime.words import content_words
+
+    found: set[str] = set()
+    for text in texts:
+        found |= content_words(text)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _call_words(call: tuple[str, ...]) -> frozenset[str]:
+    from tool_intent.runtime.words import call_words
+
+    return frozenset(call_words(call))
 
 
 def _content_of(value: Any) -> frozenset[str] | None:
     """The content words of a text, a list of texts or a call; None where one is unknown."""
     if isinstance(value, str):
         return _content(value)
-    items = value.items if isinstance(value, Seq) else value
-    if isinstance(value, Seq) and not value.complete:
+    if not isinstance(value, Seq):
+        return _content_of_list(value)
+    if not value.complete:
         return None
     found: frozenset[str] = frozenset()
-    for item in items:
+    for item in value.items:
         words = None if item is None else _content_of(item)
         if words is None:
             return None
@@ -275,13 +304,18 @@ def _scripts(text: str) -> Seq:
 
 
 def _without(text: str, phrases: Any) -> str | None:
-    from tool_intent.runtime.phrases import without
-
     if isinstance(phrases, Seq):
         if not phrases.complete:
             return None
         phrases = phrases.items
-    return without(text, (phrases,) if isinstance(phrases, str) else phrases)
+    return _without_all(text, (phrases,) if isinstance(phrases, str) else phrases)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _without_all(text: str, phrases: tuple[str, ...]) -> str:
+    from tool_intent.runtime.phrases import without
+
+    return without(text, phrases)
 
 
 def _listed(items: list[Any]) -> Seq:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 _ENGLISH: Final = """
@@ -51,6 +52,7 @@ ALIASES: Final = {
 }
 
 
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """A word without the endings that inflection gives English words; others are left alone.
 

@@ -8,10 +8,13 @@ character of a script written without spaces a word ends.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Final
 
 from tool_intent.runtime.wordchars import name_runs, runs, word_items, word_runs
+
+_ASCII_WORD_CHAR: Final = re.compile(r"\w", re.ASCII)
 
 
 def mentions(text: str, needle: str) -> bool:
@@ -39,6 +42,21 @@ def mentions_path(text: str, path: str) -> bool:
     return _marked_names("/".join(parts)) in marked or _marked_names(parts[-1]) in marked
 
 
+def few_finder(phrases: Sequence[str]) -> Callable[[str], object]:
+    """Finds any of a few phrases in a text of ASCII characters, as `mentions_any` does."""
+    folded = [_folded(phrase) for phrase in phrases if has_word(phrase)]
+    # A word goes on where a letter, number or `_` stands at both sides of an end.
+    sources = [
+        f"{_edge(phrase[0], '<!')}{re.escape(phrase)}{_edge(phrase[-1], '!')}" for phrase in folded
+    ]
+    search = re.compile("|".join(sources) or r"(?!)", re.ASCII).search
+    return lambda text: search(_folded(text))
+
+
+def _edge(char: str, behind: str) -> str:
+    return rf"(?{behind}\w)" if _ASCII_WORD_CHAR.match(char) else ""
+
+
 def without(text: str, phrases: Iterable[str]) -> str:
     """The text with all the phrases taken out, those of more words first.
 
@@ -49,7 +67,9 @@ def without(text: str, phrases: Iterable[str]) -> str:
     # Each distinct word becomes one character, so that a phrase is found as a substring.
     codes: dict[str, str] = {}
     keys = "".join(codes.setdefault(item[0].casefold(), chr(len(codes) + 1)) for item in items)
-    for phrase in _by_length(tuple(phrases)):
+    by_first = _by_first_word(tuple(phrases))
+    begun = sorted(found for word in by_first.keys() & codes.keys() for found in by_first[word])
+    for _, phrase in begun:
         if all(word in codes for word in phrase):
             keys = keys.replace("".join(codes[word] for word in phrase), "\0" * len(phrase))
     return " ".join(" ".join(_kept(text, items, keys)).split())
@@ -65,8 +85,12 @@ def mark(text: str) -> str:
 
     `mark(needle) in mark(text)` is `mentions(text, needle)` for a needle with a letter or number.
     """
-    folded = " ".join(text.casefold().replace("\0", " ").split())
+    folded = _folded(text)
     return word_runs(folded).sub("\0\\g<0>\0", folded)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().replace("\0", " ").split())
 
 
 def _marked_names(text: str) -> str:
@@ -87,10 +111,14 @@ def _kept(text: str, items: Sequence[re.Match[str]], keys: str) -> Iterator[str]
 
 
 @lru_cache(maxsize=64)
-def _by_length(phrases: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """The phrases as folded words, longest first, without those that have none."""
+def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
+    """The phrases as folded words, by the first of these, each with its turn: longest first."""
     found = {
         tuple(item[0].casefold() for item in word_items(phrase).finditer(phrase))
         for phrase in phrases
     }
-    return sorted(found - {()}, key=lambda phrase: (-len(phrase), phrase))
+    longest_first = sorted(found - {()}, key=lambda phrase: (-len(phrase), phrase))
+    by_first: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    for turn, phrase in enumerate(longest_first):
+        by_first.setdefault(phrase[0], []).append((turn, phrase))
+    return by_first

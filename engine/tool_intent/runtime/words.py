@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import pairwise
 from typing import Final
 
@@ -47,12 +47,13 @@ def words(text: str) -> int:
 
 def tokens(text: str) -> list[str]:
     """The tokens, in order, with repetitions."""
+    if text.isascii():
+        return _ascii_tokens(runs(text).findall(text))
     out: list[str] = []
     for found in runs(text).finditer(text):
         run = found[0]
         if run.isascii():
-            parts = [run] if run.islower() or run.isdigit() else _CAMEL.findall(run)
-            out += [part.lower() for part in parts]
+            out += _ascii_tokens((run,))
         elif found.lastindex and len(run) > 1:
             out += [run[n : n + 2] for n in range(len(run) - 1)]
         else:
@@ -64,10 +65,16 @@ def content(found: Iterable[str]) -> set[str]:
     """The distinct content words among tokens."""
     return {
         stem(token)
-        for token in found
-        if token not in STOP_WORDS
-        and not (len(token) == 1 and token.isascii() and not token.isdigit())
+        for token in set(found) - STOP_WORDS
+        if not (len(token) == 1 and token.isascii() and not token.isdigit())
     }
+
+
+def content_words(text: str) -> set[str]:
+    """The distinct content words of a text."""
+    if text.isascii():
+        return content(_ascii_tokens(set(runs(text).findall(text))))
+    return content(tokens(text))
 
 
 def length(text: str) -> int:
@@ -115,6 +122,18 @@ def novel(text: str, *known: str) -> int:
     return len(found)
 
 
+def call_words(call: Iterable[str]) -> set[str]:
+    """What a call's own texts say: their content words, and what its commands are called in
+    prose."""
+    known: set[str] = set()
+    for part in call:
+        found = tokens(part)
+        known |= content(found)
+        for token in ALIASES.keys() & found:
+            known |= content(ALIASES[token].split())
+    return known
+
+
 def similarity(left: str, right: str) -> float:
     """The Dice coefficient of character bigrams, 0 to 1.
 
@@ -140,6 +159,11 @@ def resembles(left: str, right: str) -> bool:
     one, two = _masked(left), _masked(right)
     if not one.replace(_MASK, "").strip() or not two.replace(_MASK, "").strip():
         one, two = left, right
+    one, two = _squeezed(one), _squeezed(two)
+    shorter, longer = sorted((len(one), len(two)))
+    # Texts whose lengths differ that much share too few bigrams, whichever these are.
+    if one != two and 2 * shorter - 2 < RESEMBLING * (shorter + longer - 2):
+        return False
     return similarity(one, two) >= RESEMBLING
 
 
@@ -150,22 +174,31 @@ def restates(text: str, call: Iterable[str]) -> bool:
     a tool ("run", "command", "file"), are content words of the call or what its commands are called
     in prose ("list" for `ls`); so also if none is left. A text without tokens restates nothing.
     """
-    said = tokens(text)
-    if not said:
+    return says_no_more(text, call_words(call))
+
+
+def says_no_more(text: str, known: Set[str]) -> bool:
+    """Whether a text restates a call that says what is `known`."""
+    if not _has_word(text):
         return False
-    rest = content(said) - CALL_WORDS
-    known: set[str] = set()
-    for part in call:
-        found = tokens(part)
-        known |= content(found)
-        for token in ALIASES.keys() & found:
-            known |= content(ALIASES[token].split())
+    rest = content_words(text) - CALL_WORDS
     return len(rest & known) >= RESTATED * len(rest)
 
 
 def distinct(texts: Sequence[str]) -> float:
     """Different texts by all texts, 0 to 1; case and white space aside. 1 for an empty list."""
     return len({_squeezed(text) for text in texts}) / len(texts) if texts else 1.0
+
+
+def _ascii_tokens(found: Iterable[str]) -> list[str]:
+    """The tokens of runs of ASCII letters and numbers."""
+    out: list[str] = []
+    for run in found:
+        if run.islower() or run.isdigit():
+            out.append(run)
+        else:
+            out += [part.lower() for part in _CAMEL.findall(run)]
+    return out
 
 
 def _piece_words(piece: str) -> int:
