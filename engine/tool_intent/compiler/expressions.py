@@ -164,6 +164,11 @@ class Expressions:
         gated = self._gate(node, scope)
         if gated is not None:
             return f"({gated.found} if {gated.worth} else False)"
+        match node:
+            case c.Infix("like", c.Role("path", ((str(argument),),)), c.Texts(globs)):
+                path = f"{scope.state}.args.get({argument!r}, '')"
+                known = self._pool.constant(globs)
+                return f"like_path({path}, {known}, {scope.state}, literal=True)"
         left = self.value(node.left, scope)
         if isinstance(node.right, Pattern):
             return f"matches({self._pool.pattern(node.right)}, {left})"

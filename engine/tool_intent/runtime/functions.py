@@ -13,7 +13,7 @@ from typing import Any
 from tool_intent.runtime.comparing import any_of
 from tool_intent.runtime.reading import LONGEST_LIST, Seq, read_text
 from tool_intent.runtime.regex import Pattern, search
-from tool_intent.runtime.state import State
+from tool_intent.runtime.state import LiteralPath, State
 from tool_intent.runtime.straight import like_straight, under_straight
 
 #: Texts whose words or marks are remembered: a decision reads the same few again and again.
@@ -36,6 +36,8 @@ def infix(name: str, left: Any, right: Any, sort: str, state: State) -> bool | N
     if left == "":
         return False
     if isinstance(left, Seq):
+        if left.raw:
+            return None
         found = any_of(infix(name, item, right, sort, state) for item in left.items)
         return found if found or left.complete else None
     if isinstance(right, Seq):
@@ -87,19 +89,22 @@ def _many(name: str, left: Any, right: tuple[str, ...], sort: str, state: State)
     return any_of(_one(name, left, r, sort, state) for r in right)
 
 
-def like_path(path: Any, globs: tuple[str, ...], state: State) -> bool | None:
-    """Whether a path, or one of several, matches one of the globs."""
+def like_path(
+    path: Any, globs: tuple[str, ...], state: State, *, literal: bool = False
+) -> bool | None:
+    """Whether a path, or one of several, matches one of the globs. `literal`: it stands in the
+    argument of a tool that expands nothing in it."""
     if isinstance(path, Seq):
         found = any_of(like_path(item, globs, state) for item in path.items)
         return found if found or path.complete else None
-    if not path:
-        return None if path is None else False
+    if not path or not isinstance(path, str):
+        return False if path == "" else None
     found = like_straight(path, globs, state.place)
     if found is not None:
         return found
     from tool_intent.runtime.paths import like
 
-    return like(state.resolved(path), globs, state.place)
+    return like(state.resolved(LiteralPath(path) if literal else path), globs, state.looking())
 
 
 def under_path(path: Any, folders: tuple[str, ...], state: State) -> bool | None:
@@ -114,7 +119,7 @@ def under_path(path: Any, folders: tuple[str, ...], state: State) -> bool | None
         return found
     from tool_intent.runtime.paths import under
 
-    return under(state.resolved(path), folders, state.place)
+    return under(state.resolved(path), folders, state.looking())
 
 
 def _one(name: str, left: Any, right: Any, sort: str, state: State) -> bool | None:

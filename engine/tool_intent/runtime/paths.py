@@ -37,7 +37,8 @@ class Place(NamedTuple):
 
     `root` is the absolute folder that relative directories and globs of a policy start at; `cwd`
     the absolute folder of the call, None if unknown; `home` likewise. `case_insensitive` says
-    whether the file system ignores case, None if unknown (on Windows it then does).
+    whether the file system ignores case, None if unknown (on Windows it then does). `seen` keeps
+    what was found at paths, where that is to count for several questions.
     """
 
     root: str
@@ -45,6 +46,7 @@ class Place(NamedTuple):
     home: str | None = None
     case_insensitive: bool | None = None
     windows: bool = False
+    seen: dict[str, str | None] | None = None
 
     @property
     def ignores_case(self) -> bool | None:
@@ -212,8 +214,8 @@ def _located(text: str, place: Place) -> Resolved:
         whole = f"{place.cwd}/{text}"
     lexical = _normal(whole)
     # A tool may follow links name by name, as the system does, or tidy the text up first.
-    real = _real(whole)
-    tidied = real if lexical == whole else _real(lexical)
+    real = _real(whole, place)
+    tidied = real if lexical == whole else _real(lexical, place)
     others = () if tidied is None else (tidied,)
     return Resolved(lexical, real, others, real is not None and tidied is not None, slash=False)
 
@@ -236,33 +238,49 @@ def _normal(path: str) -> str:
     return "/" + posixpath.normpath(path).lstrip("/")
 
 
-def _real(path: str) -> str | None:
+def _real(path: str, place: Place) -> str | None:
     """The path behind all links; what does not exist is taken as it stands. None if unknown."""
-    done = "/"
+    seen = {} if place.seen is None else place.seen
+    done = ""
     todo = [name for name in reversed(path.split("/")) if name not in ("", ".")]
     links = 0
     while todo:
         name = todo.pop()
         if name == "..":
-            done = posixpath.dirname(done)
+            done = done.rpartition("/")[0]
             continue
-        here = posixpath.join(done, name)
-        try:
-            is_link = stat.S_ISLNK(os.lstat(here).st_mode)
-            target = os.readlink(here) if is_link else ""
-        except (FileNotFoundError, NotADirectoryError):
-            return _normal(posixpath.join(here, *reversed(todo)))
-        except (OSError, ValueError):
+        here = f"{done}/{name}"
+        target = seen[here] if here in seen else seen.setdefault(here, _found_at(here))
+        if target is None:
             return None
-        if not is_link:
+        if target is _ABSENT:
+            return _normal("/".join((here, *reversed(todo))))
+        if target is _NO_LINK:
             done = here
             continue
         links += 1
         if links > MAX_LINKS:
             return None
-        done = "/" if target.startswith("/") else done
+        done = "" if target.startswith("/") else done
         todo += [part for part in reversed(target.split("/")) if part not in ("", ".")]
-    return done
+    return done or "/"
+
+
+#: What `_found_at` gives for what is no link, and for nothing; no link leads to either.
+_NO_LINK: Final = ""
+_ABSENT: Final = "\0"
+
+
+def _found_at(path: str) -> str | None:
+    """Where a link leads, or what else is there; None if unknown."""
+    try:
+        if not stat.S_ISLNK(os.lstat(path).st_mode):
+            return _NO_LINK
+        return os.readlink(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return _ABSENT
+    except (OSError, ValueError):
+        return None
 
 
 def _inside(path: str, folder: str) -> bool:
@@ -328,7 +346,7 @@ def _spellings(text: str, place: Place) -> Iterable[str]:
     yield text
     folders = None if place.windows else _PLAIN_FOLDERS.match(text)
     if folders is not None:
-        real = _real(folders[0])
+        real = _real(folders[0], place)
         if real is not None and real != folders[0].rstrip("/") and _PLAIN_FOLDERS.match(f"{real}/"):
             yield f"{real}/{text[folders.end() :]}"
 

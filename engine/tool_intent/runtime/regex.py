@@ -57,41 +57,39 @@ ANYTHING: Final = _Anything()
 def finder(pattern: Pattern) -> Callable[[str], bool | None]:
     """`search` for one pattern, with all that can be known beforehand worked out once."""
     limit = readable(pattern.ascii_size)
-    holds: Callable[[bytes], bool] | None = None
+    match: Callable[..., Any] | None = None
+    anywhere: Any = None
 
     def find(text: str) -> bool | None:
-        nonlocal holds
+        nonlocal match, anywhere
         if not text.isascii() or len(text) > limit:
             return search(pattern, text)
-        if holds is None:
-            holds = _holder(program(pattern.ascii_text))
-        return holds(text.encode())
+        if match is None:
+            match, anywhere = _match(program(pattern.ascii_text))
+        data = text.encode()
+        found: int = match(anywhere, data, 0, len(data))[0][0]
+        return found >= 0
 
     return find
 
 
-def _holder(compiled: Any) -> Callable[[bytes], bool]:
-    """Whether a text holds a match, as `compiled.search` says it.
+def _match(compiled: Any) -> tuple[Callable[..., Any], Any]:
+    """RE2's own search, and what makes it look anywhere in a text: called with that, a text and its
+    bounds it gives spans, the first of which begins at -1 where there is no match.
 
-    That runs a generator, which takes longer than RE2 does for a short text. What it calls is
-    private to the package, so it is used only where it answers as this expects.
+    `compiled.search` runs a generator, which takes longer than RE2 does for a short text. What it
+    calls is private to the package, so it is used only where it answers as this expects.
     """
     try:
         import re2
 
         match, anywhere = compiled._regexp.Match, re2._Anchor.UNANCHORED
-        is_known = match(anywhere, b"", 0, 0)[0][0] in (-1, 0)
+        if match(anywhere, b"", 0, 0)[0][0] in (-1, 0):
+            return match, anywhere
     except (AttributeError, TypeError, IndexError):
-        is_known = False
-    if not is_known:
-        search = compiled.search
-        return lambda data: search(data) is not None
-
-    def holds(data: bytes) -> bool:
-        found: int = match(anywhere, data, 0, len(data))[0][0]
-        return found >= 0
-
-    return holds
+        pass
+    search = compiled.search
+    return lambda _, data, start, end: [(0 if search(data, start, end) else -1,)], None
 
 
 def search(pattern: Pattern, text: str, budget: int = BUDGET) -> bool | None:

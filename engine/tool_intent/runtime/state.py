@@ -178,7 +178,8 @@ class State:
         if at == ():
             at = self.roles.get(name)
         if not at:
-            return None
+            # Of a tool whose roles are known, the others are known to be absent.
+            return False if self.roles else None
         found = [elements(self.args, path) for path in at]
         if any(listed.items for listed in found):
             return True
@@ -311,9 +312,13 @@ class State:
         def resolve() -> Resolved:
             from tool_intent.runtime.paths import resolve
 
-            return resolve(path, self.place, literal=literal)
+            return resolve(path, self.looking(), literal=literal)
 
         return self._once(("resolved", path, literal), resolve)
+
+    def looking(self) -> Place:
+        """The place, with what has been found there: one decision looks once."""
+        return self._once("looking", lambda: self.place._replace(seen={}))
 
     def told(self, name: str) -> Any:
         """A context value, None where the surface does not tell."""

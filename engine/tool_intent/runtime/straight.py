@@ -22,7 +22,7 @@ _is_plain = re.compile(f"{_NAME}(?:/{_NAME})*").fullmatch
 
 def straight(path: str, place: Place) -> bool:
     """Whether a path is straight; the file system is asked for links each time."""
-    root, cwd, _, case_insensitive, windows = place
+    root, cwd, _, case_insensitive, windows, _ = place
     if case_insensitive is not False or windows or cwd != root or not _is_plain(path):
         return False
     above = root
