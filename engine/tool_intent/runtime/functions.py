@@ -209,20 +209,24 @@ def _content(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _content_of_list(texts: tuple[str, ...]) -> frozenset[str]:
-    """The content words of a word list or of a call, which each decision asks for repeatedly."""
-    from tool_intent.runtime.words import content_words
+    """The content words of a word list or of a call, which one decision asks for repeatedly."""
+    from tool_intent.runtime.words import content
 
-    found: set[str] = set()
-    for text in texts:
-        found |= content_words(text)
-    return frozenset(found)
+    return frozenset(content(_tokens_of_list(texts)))
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _call_words(call: tuple[str, ...]) -> frozenset[str]:
-    from tool_intent.runtime.words import call_words
+    from tool_intent.runtime.words import in_prose
 
-    return frozenset(call_words(call))
+    return _content_of_list(call) | in_prose(_tokens_of_list(call))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _tokens_of_list(texts: tuple[str, ...]) -> frozenset[str]:
+    from tool_intent.runtime.words import distinct_tokens
+
+    return frozenset().union(*map(distinct_tokens, texts))
 
 
 def _content_of(value: Any) -> frozenset[str] | None:

@@ -70,11 +70,16 @@ def content(found: Iterable[str]) -> set[str]:
     }
 
 
+def distinct_tokens(text: str) -> set[str]:
+    """The tokens of a text, without order or repetition."""
+    if text.isascii():
+        return set(_ascii_tokens(set(runs(text).findall(text))))
+    return set(tokens(text))
+
+
 def content_words(text: str) -> set[str]:
     """The distinct content words of a text."""
-    if text.isascii():
-        return content(_ascii_tokens(set(runs(text).findall(text))))
-    return content(tokens(text))
+    return content(distinct_tokens(text))
 
 
 def length(text: str) -> int:
@@ -125,13 +130,13 @@ def novel(text: str, *known: str) -> int:
 def call_words(call: Iterable[str]) -> set[str]:
     """What a call's own texts say: their content words, and what its commands are called in
     prose."""
-    known: set[str] = set()
-    for part in call:
-        found = tokens(part)
-        known |= content(found)
-        for token in ALIASES.keys() & found:
-            known |= content(ALIASES[token].split())
-    return known
+    found = {token for part in call for token in distinct_tokens(part)}
+    return content(found) | in_prose(found)
+
+
+def in_prose(found: Set[str]) -> set[str]:
+    """The content words of what commands among tokens are called in prose."""
+    return content(word for token in ALIASES.keys() & found for word in ALIASES[token].split())
 
 
 def similarity(left: str, right: str) -> float:
