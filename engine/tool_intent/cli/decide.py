@@ -160,7 +160,7 @@ def _answer(artifact: Artifact, call: Call, sessions: Sessions | None) -> dict[s
     try:
         if sessions is None:
             return artifact.decide(call).to_dict()
-        return sessions.judge(call, artifact.decide).to_dict()
+        return sessions.judge(call, artifact.decide)[0].to_dict()
     except Exception as error:
         return not_judged(call.tool, call.id, artifact.digest, error).to_dict()
 

@@ -96,21 +96,35 @@ class Guard:
         host knows: agent, model, branch, repo, user, hour, weekday, cwd. `schema` is the tool's own
         argument schema: a field that it defines is the tool's argument, not a reason.
         """
+        return self._judged(tool, args, id, session, context, schema, will_tell=False)[0]
+
+    def _judged(
+        self,
+        tool: str,
+        args: Any,
+        id: Scalar = None,
+        session: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        will_tell: bool,
+    ) -> tuple[Decision, int | None]:
+        """The decision, and the call's number in its session where sessions are remembered."""
         try:
             if schema is None and self._schemas:
                 schema = self._schemas.get(tool)
             program = self._program(tool)
             if program.rules is None and self._sessions is None:
-                return judge(program, id, args, self._digest, schema)
+                return judge(program, id, args, self._digest, schema), None
             now = time() if self._now is None else self._now
             told = None if context is None else dict(context)
             own = None if schema is None else dict(schema)
             call = Call(id, tool, args, told, session, now, own)
             if self._sessions is None:
-                return self._artifact.decide(call)
-            return self._sessions.judge(call, self._artifact.decide)
+                return self._artifact.decide(call), None
+            return self._sessions.judge(call, self._artifact.decide, will_tell=will_tell)
         except Exception as error:
-            return not_judged(tool, id, self._digest, error)
+            return not_judged(tool, id, self._digest, error), None
 
     def check_many(self, calls: Iterable[Call | Mapping[str, Any]]) -> Iterator[Decision]:
         """The decision on each call, in order: `Call`s, or mappings with `tool` and, if given,
@@ -160,13 +174,13 @@ class Guard:
 
         Raises Denied where the call is not allowed; then `execute` has not run.
         """
-        decision = self._admit(tool, args, **as_check)
+        decision, number = self._admit(tool, args, **as_check)
         ok = False
         try:
             result = execute(_arguments(decision))
             ok = True
         finally:
-            self._came_of(decision, ok, as_check.get("session"))
+            self._came_of(decision, number, ok, as_check.get("session"))
         return result
 
     async def acall(
@@ -177,13 +191,13 @@ class Guard:
         **as_check: Any,
     ) -> Result:
         """`call`, for an `execute` that is awaited."""
-        decision = self._admit(tool, args, **as_check)
+        decision, number = self._admit(tool, args, **as_check)
         ok = False
         try:
             result = await execute(_arguments(decision))
             ok = True
         finally:
-            self._came_of(decision, ok, as_check.get("session"))
+            self._came_of(decision, number, ok, as_check.get("session"))
         return result
 
     def tool(self, function: Callable[..., Any]) -> GuardedTool:
@@ -194,17 +208,19 @@ class Guard:
         """
         return GuardedTool(self, function)
 
-    def _came_of(self, decision: Decision, ok: bool, session: str | None) -> None:
-        if self._sessions is not None:
-            self._sessions.outcome(session, decision.id, "passed" if ok else "failed")
+    def _came_of(
+        self, decision: Decision, number: int | None, ok: bool, session: str | None
+    ) -> None:
+        if self._sessions is not None and number is not None:
+            self._sessions.came_of(session, number, "passed" if ok else "failed")
         self._recorder.outcome(decision, ok, session)
 
-    def _admit(self, tool: str, args: Any, **as_check: Any) -> Decision:
-        decision = self.check(tool, args, **as_check)
+    def _admit(self, tool: str, args: Any, **as_check: Any) -> tuple[Decision, int | None]:
+        decision, number = self._judged(tool, args, **as_check, will_tell=True)
         self._recorder.decision(decision, as_check.get("session"))
         if not decision.allowed:
             raise Denied(decision)
-        return decision
+        return decision, number
 
 
 def _arguments(decision: Decision) -> dict[str, Any]:

@@ -20,6 +20,8 @@ def compare(
 ) -> bool | None:
     """`left OPERATOR right`, unknown for values that cannot be compared. `state` makes `==` and
     `!=` compare places in the file system; `other` is the call that the right side is from."""
+    if getattr(left, "raw", False) or getattr(right, "raw", False):
+        return None
     if isinstance(left, Seq) or isinstance(right, Seq):
         if operator not in ("==", "!="):
             return None

@@ -19,9 +19,10 @@ from typing import Final, NamedTuple
 
 from tool_intent.runtime.casing import composed, folded
 from tool_intent.runtime.globs import Glob, compile_glob
+from tool_intent.runtime.links import Seen, kept, normal
+from tool_intent.runtime.links import real as real_path
 
 MAX_BYTES: Final = 4096
-MAX_LINKS: Final = 40
 
 _EXPANDS: Final = re.compile(r"[$`*?]|\[[^\]]*\]|\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _WINDOWS_VARIABLE: Final = re.compile(r"%[^%]+%")
@@ -46,7 +47,7 @@ class Place(NamedTuple):
     home: str | None = None
     case_insensitive: bool | None = None
     windows: bool = False
-    seen: dict[str, str | None] | None = None
+    seen: Seen | None = None
 
     @property
     def ignores_case(self) -> bool | None:
@@ -111,7 +112,11 @@ def resolve(text: str, place: Place, *, literal: bool = False) -> Resolved:
 
 def directory(text: str, place: Place) -> Resolved:
     """A directory as a policy names it: from the root, with no variables and globs in it."""
-    return resolve(text, place._replace(cwd=place.root), literal=True)
+
+    def found(here: Place) -> Resolved:
+        return resolve(text, here._replace(cwd=here.root), literal=True)
+
+    return kept(("directory", text), place, found)
 
 
 def under(path: str | Resolved, dirs: Iterable[str | Resolved], place: Place) -> bool | None:
@@ -136,12 +141,10 @@ def like(path: str | Resolved, globs: Iterable[str], place: Place) -> bool | Non
     here = path if isinstance(path, Resolved) else resolve(path, place)
     if not here.forms and here.known:
         return False
-    texts = [_at_home(text, place) for text in globs]
-    compiled = [compile_glob(one) for text in texts for one in _spellings(text, place)]
-    roots = directory(place.root, place)
-    found = _agreed(
-        here, lambda form: _either(_form_like(g, form, roots, here, place) for g in compiled)
-    )
+    texts = tuple(_at_home(text, place) for text in globs)
+    spelt = kept(("globs", texts), place, lambda now: _spelt(texts, now))
+    roots = directory(place.root, place).forms
+    found = _agreed(here, lambda form: _form_like(spelt, form, roots, here, place))
     home_known = place.home is not None or not any(text.startswith("~/") for text in texts)
     return found if found or (here.known and home_known) else None
 
@@ -212,10 +215,10 @@ def _located(text: str, place: Place) -> Resolved:
         return _UNKNOWN._replace(others=(posixpath.normpath(f"{_SOMEWHERE}/{below}"),))
     else:
         whole = f"{place.cwd}/{text}"
-    lexical = _normal(whole)
+    lexical = normal(whole)
     # A tool may follow links name by name, as the system does, or tidy the text up first.
-    real = _real(whole, place)
-    tidied = real if lexical == whole else _real(lexical, place)
+    real = real_path(whole, place)
+    tidied = real if lexical == whole else real_path(lexical, place)
     others = () if tidied is None else (tidied,)
     return Resolved(lexical, real, others, real is not None and tidied is not None, slash=False)
 
@@ -232,55 +235,6 @@ def _windows(text: str, place: Place) -> Resolved:
     return Resolved(
         lexical, real, (), real is not None and not winpaths.doubtful(real), slash=False
     )
-
-
-def _normal(path: str) -> str:
-    return "/" + posixpath.normpath(path).lstrip("/")
-
-
-def _real(path: str, place: Place) -> str | None:
-    """The path behind all links; what does not exist is taken as it stands. None if unknown."""
-    seen = {} if place.seen is None else place.seen
-    done = ""
-    todo = [name for name in reversed(path.split("/")) if name not in ("", ".")]
-    links = 0
-    while todo:
-        name = todo.pop()
-        if name == "..":
-            done = done.rpartition("/")[0]
-            continue
-        here = f"{done}/{name}"
-        target = seen[here] if here in seen else seen.setdefault(here, _found_at(here))
-        if target is None:
-            return None
-        if target is _ABSENT:
-            return _normal("/".join((here, *reversed(todo))))
-        if target is _NO_LINK:
-            done = here
-            continue
-        links += 1
-        if links > MAX_LINKS:
-            return None
-        done = "" if target.startswith("/") else done
-        todo += [part for part in reversed(target.split("/")) if part not in ("", ".")]
-    return done or "/"
-
-
-#: What `_found_at` gives for what is no link, and for nothing; no link leads to either.
-_NO_LINK: Final = ""
-_ABSENT: Final = "\0"
-
-
-def _found_at(path: str) -> str | None:
-    """Where a link leads, or what else is there; None if unknown."""
-    try:
-        if not stat.S_ISLNK(os.lstat(path).st_mode):
-            return _NO_LINK
-        return os.readlink(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return _ABSENT
-    except (OSError, ValueError):
-        return None
 
 
 def _inside(path: str, folder: str) -> bool:
@@ -341,41 +295,53 @@ def _at_home(text: str, place: Place) -> str:
     return text if place.home is None or not text.startswith("~/") else place.home + text[1:]
 
 
+def _spelt(texts: Iterable[str], place: Place) -> list[Glob]:
+    return [compile_glob(one) for text in texts for one in _spellings(text, place)]
+
+
 def _spellings(text: str, place: Place) -> Iterable[str]:
     """A glob, and what it is behind the links of the folders that it begins with."""
     yield text
     folders = None if place.windows else _PLAIN_FOLDERS.match(text)
     if folders is not None:
-        real = _real(folders[0], place)
+        real = real_path(folders[0], place)
         if real is not None and real != folders[0].rstrip("/") and _PLAIN_FOLDERS.match(f"{real}/"):
             yield f"{real}/{text[folders.end() :]}"
 
 
-def _form_like(glob: Glob, form: str, roots: Resolved, here: Resolved, place: Place) -> bool | None:
-    whole = not glob.directory or here.slash or _is_directory(form, place)
-    names = _names(glob, composed(form), [composed(root) for root in roots.forms])
-    exact = _either(_hit(glob.exact, name, whole) for name in names)
+def _form_like(
+    globs: Sequence[Glob], form: str, roots: Sequence[str], here: Resolved, place: Place
+) -> bool | None:
+    """Whether one of the places of a path is like a glob."""
+    whole = here.slash or not any(glob.directory for glob in globs) or _is_directory(form, place)
+    names = _names(composed(form), [composed(root) for root in roots])
+    exact = _either(_hit(g, g.exact, name, whole) for g in globs for name in names(g))
     if exact or place.ignores_case is False:
         return exact
-    names = _names(glob, folded(form), [folded(root) for root in roots.forms])
-    found = _either(_hit(glob.fold, name, whole) for name in names)
+    names = _names(folded(form), [folded(root) for root in roots])
+    found = _either(_hit(g, g.fold, name, whole) for g in globs for name in names(g))
     return found if place.ignores_case or found is False else None
 
 
-def _names(glob: Glob, form: str, roots: Sequence[str]) -> list[str]:
+def _names(form: str, roots: Sequence[str]) -> Callable[[Glob], Sequence[str]]:
     """What of a place a glob is matched with: from the root, or all of it where that applies."""
-    names = [form[len(root.rstrip("/")) + 1 :] for root in roots if _inside(form, root)]
-    if glob.rooted or (glob.floating and not names):
-        names.append(form.lstrip("/"))
-    return [name for name in names if name]
+    below = [form[len(root.rstrip("/")) + 1 :] for root in roots if _inside(form, root)]
+    inside = [name for name in below if name]
+    everywhere = [name for name in (*below, form.lstrip("/")) if name]
+
+    def names(glob: Glob) -> Sequence[str]:
+        return everywhere if glob.rooted or (glob.floating and not below) else inside
+
+    return names
 
 
-def _hit(regex: re.Pattern[str], name: str, whole: bool | None) -> bool | None:
-    """True for a match of a folder above; `whole` is the answer for a match of all of the name."""
+def _hit(glob: Glob, regex: re.Pattern[str], name: str, whole: bool | None) -> bool | None:
+    """True for a match of a folder above; a glob for directories asks `whole` whether all of the
+    name is one."""
     found = regex.match(name)
     if found is None:
         return False
-    return whole if found.end() == len(name) else True
+    return whole if glob.directory and found.end() == len(name) else True
 
 
 def _is_directory(path: str, place: Place) -> bool | None:

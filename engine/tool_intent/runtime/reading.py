@@ -18,6 +18,8 @@ class Seq(NamedTuple):
 
     items: tuple[Any, ...]
     complete: bool
+    #: A list that a caller sent where a rule may expect one value.
+    raw: bool = False
 
 
 def read_text(value: Any) -> str | None:
@@ -79,7 +81,9 @@ def read(value: Any, steps: tuple[str | int, ...]) -> Any:
     found = member(value, steps)
     if found is ABSENT or found is None:
         return None
-    return capped(tuple(found), True) if isinstance(found, list) else found
+    if not isinstance(found, list):
+        return found
+    return capped(tuple(found), True)._replace(raw=True)
 
 
 def present(value: Any, steps: tuple[str | int, ...]) -> bool | None:

@@ -42,20 +42,33 @@ class Sessions:
         self._sessions: OrderedDict[str | None, _Session] = OrderedDict()
         self._lock = threading.Lock()
 
-    def judge(self, call: Call, decide: Callable[[Call, SessionView], Decision]) -> Decision:
-        """The decision on the next call of its session."""
+    def judge(
+        self,
+        call: Call,
+        decide: Callable[[Call, SessionView], Decision],
+        *,
+        will_tell: bool = False,
+    ) -> tuple[Decision, int]:
+        """The decision on the next call of its session, and the call's number in it. With
+        `will_tell` the caller says what comes of the call, however long that takes."""
         session = self._of(call.session)
         with session.lock:
             if session.open is not None:
                 session.view.outcome(session.open, "passed")
                 session.open = None
             decision = decide(call, session.view)
-            number = next((c.number for c in session.view.recent(1)), None)
-            if number is not None:
-                self._remember(session, call.id, number)
-                if decision.allowed:
-                    session.open = number
-            return decision
+            # A view that nothing looks back at remembers no call.
+            number = next((c.number for c in session.view.recent(1)), -1)
+            self._remember(session, call.id, number)
+            if decision.allowed and not will_tell:
+                session.open = number
+            return decision, number
+
+    def came_of(self, session: str | None, number: int, outcome: Outcome) -> None:
+        """Note what came of a call, by its number in the session."""
+        found = self._of(session)
+        with found.lock:
+            found.view.outcome(number, outcome)
 
     def outcome(self, session: str | None, id: Any, outcome: Outcome) -> bool:
         """Note what came of the call with this id; False where there is none."""

@@ -318,7 +318,9 @@ class State:
 
     def looking(self) -> Place:
         """The place, with what has been found there: one decision looks once."""
-        return self._once("looking", lambda: self.place._replace(seen={}))
+        from tool_intent.runtime.links import Seen
+
+        return self._once("looking", lambda: self.place._replace(seen=Seen()))
 
     def told(self, name: str) -> Any:
         """A context value, None where the surface does not tell."""

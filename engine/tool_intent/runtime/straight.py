@@ -11,10 +11,12 @@ import stat
 from collections.abc import Callable
 from functools import lru_cache
 from os import F_OK, X_OK, access, lstat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tool_intent.runtime.globs import compile_glob
-from tool_intent.runtime.paths import Place
+
+if TYPE_CHECKING:
+    from tool_intent.runtime.paths import Place
 
 _NAME = r"\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*"
 _is_plain = re.compile(f"{_NAME}(?:/{_NAME})*").fullmatch

@@ -26,6 +26,7 @@ RESEMBLING: Final = 0.8
 _CAMEL: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|[。！？｡]+")
 _QUOTED: Final = re.compile(r"`[^`]{1,200}`|\"[^\"]{1,200}\"|“[^”]{1,200}”|«[^»]{1,200}»")
+_ASCII_VARIES: Final = re.compile(r"[0-9/\\]")
 _EXTENSION: Final = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{0,7}\Z")
 _MASK: Final = "¤"
 #: Of ASCII: what `str.split` takes for white space, as what `bytes.split` does; and the rest that
@@ -232,7 +233,10 @@ def _masked(text: str) -> str:
 
 
 def _varies(piece: str) -> bool:
-    if "/" in piece or "\\" in piece or any(char.isdigit() for char in piece):
+    if piece.isascii():
+        if _ASCII_VARIES.search(piece):
+            return True
+    elif "/" in piece or "\\" in piece or any(char.isdigit() for char in piece):
         return True
     # Only the end is looked at, so that a long piece costs no more than a short one.
     return _EXTENSION.search(piece.rstrip(".,;:!?)]")[-12:]) is not None

@@ -84,7 +84,7 @@ def judged(pack: Artifact, case: Case) -> Decision:
             sessions.outcome(None, number, earlier.outcome)
     context = dict(case.example.context or {})
     call = Call("judged", case.example.tool, dict(case.example.args), context, None, NOW)
-    return sessions.judge(call, pack.decide)
+    return sessions.judge(call, pack.decide)[0]
 
 
 @pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: path.stem)
