@@ -125,12 +125,13 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_utime - start)
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_text_is_judged_within_a_second_and_a_gibibyte(text: str) -> None:
+def test_a_hostile_text_is_judged_before_its_deadline_and_within_a_gibibyte(text: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", MEASURE, text], capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
-    assert float(ran.stdout) < 1
+    # A deadline, not a measurement: what is superlinear takes minutes here.
+    assert float(ran.stdout) < 30
 
 
 def test_a_long_here_document_is_read_to_its_end() -> None:

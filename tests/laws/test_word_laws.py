@@ -135,7 +135,7 @@ def test_64_kib_of_anything_take_a_linear_time(unit: str) -> None:
     for function in (*UNARY, *(lambda a, f=f: f(a, other) for f in BINARY)):
         start = time.perf_counter()
         function(text)
-        assert time.perf_counter() - start < 2
+        assert time.perf_counter() - start < 30
 
 
 def _generator() -> dict[str, Any]:
