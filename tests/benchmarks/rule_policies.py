@@ -86,6 +86,8 @@ rules: |
   rule bench/too-many-edits on edit
     forbid count(earlier edit where path == this.path within 10000 calls) > 9000
     else warn "Ever the same file."
+  rule bench/too-fast on edit
+    forbid count(earlier edit within 10m) > 600 else warn "An edit a second."
 """
 
 SHELL = """version: 1

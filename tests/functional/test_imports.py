@@ -40,6 +40,62 @@ def test_a_decision_from_the_cache_imports_nothing_of_authoring_time(
     assert "tool_intent.runtime.judge" in warm.imported, "the trace works"
 
 
+RULES = """\
+version: 1
+policy: by-rules
+tools:
+  edit: {optional: [intent, rationale]}
+rules: |
+  rule by-rules/words on edit
+    require words(intent) >= 3 and not rationale mentions ["todo", "tbd"] else warn "Say more."
+  rule by-rules/protected on edit
+    when path like "infra/**" or path under "secrets" require rationale mentions "approved"
+  rule by-rules/read-before on edit
+    require earlier @read where path == this.path within 20 calls else warn "Read it first."
+  rule by-rules/repeats on edit
+    forbid intent restates call or rationale resembles intent else warn "Say more."
+"""
+PATTERN = """\
+  rule by-rules/boilerplate on edit
+    forbid rationale matches /^\\W*$/ else deny "Say why."
+"""
+
+
+@pytest.mark.parametrize(("rules", "needed"), [(RULES, set()), (RULES + PATTERN, {"re2"})])
+def test_a_decision_by_rules_imports_no_parser_and_the_pattern_engine_only_for_patterns(
+    rules: str, needed: set[str], bare: Command
+) -> None:
+    (bare.cwd / "rules.yaml").write_text(rules, encoding="utf-8")
+    session = lines(call("read", path="a"), reasoned("edit", path="a", edits=[]))
+    cold = bare("decide", "--policy", "rules.yaml", stdin=session, env=TRACED)
+    warm = bare("decide", "--policy", "rules.yaml", stdin=session, env=TRACED)
+    assert {"yaml", "lark"} <= cold.imported, "the first run parses the policy and its rules"
+    assert warm.out == cold.out
+    assert {answer["decision"] for answer in warm.answers} == {"allow"}
+    assert "tool_intent.runtime.linking" in warm.imported, "rules were linked"
+    assert _heavy(warm.imported) == set()
+    assert not any(m.startswith("tool_intent.rules") for m in warm.imported)
+    assert {"re2", "tree_sitter"} & warm.imported == needed
+
+
+@pytest.mark.parametrize(
+    ("session", "needed"),
+    [
+        (reasoned("write", path="a", content="x"), set()),
+        (reasoned("bash", command="git status"), {"tree_sitter"}),
+    ],
+)
+def test_the_shell_parser_comes_in_with_the_first_command(
+    session: dict[str, object], needed: set[str], bare: Command
+) -> None:
+    bare("decide", "--policy", "std/strict", stdin=lines(session))
+    warm = bare("decide", "--policy", "std/strict", stdin=lines(session), env=TRACED)
+    # tree-sitter-bash looks for files of its own.
+    theirs = {"importlib.resources", "pathlib", "tempfile"} if needed else set()
+    assert _heavy(warm.imported) == theirs
+    assert {"tree_sitter"} & warm.imported == needed
+
+
 def test_a_refused_option_still_needs_no_typer_where_it_is_plainly_spelt(plain: Command) -> None:
     done = plain("decide", "--now", "yesterday", env=TRACED)
     assert done.code == 2

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 
 
 def composed(name: str) -> str:
     """A name in NFC, as some file systems compare them."""
-    return name if name.isascii() else unicodedata.normalize("NFC", name)
+    if name.isascii():
+        return name
+    from unicodedata import normalize
+
+    return normalize("NFC", name)
 
 
 def folded(name: str) -> str:
     """A name as a file system that ignores case compares it."""
     if name.isascii():
         return name.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return composed(composed(name).casefold())
 
 
 def probe_case(directory: str) -> bool | None:
