@@ -24,9 +24,9 @@ class _Public:
 class _Changed(_Public):
     """One whose inner search answers otherwise."""
 
-    class _regexp:
+    class _regexp:  # noqa: N801 (the package's name)
         @staticmethod
-        def Match(*_: Any) -> list[Any]:
+        def Match(*_: Any) -> list[Any]:  # noqa: N802
             return [None]
 
 
