@@ -27,7 +27,7 @@ from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import load
 from tool_intent.policy.schema_errors import validator
 
-ROUNDS = int(os.environ.get("TOOL_INTENT_BENCH_ROUNDS", "41"))
+ROUNDS = 41
 _NO_CACHE = {"TOOL_INTENT_CACHE": "off"}
 _FIELDS = {"intent": "Guard the hash chain", "rationale": "Issue 12 shows it torn."}
 _LINE = json.dumps({"tool": "tool_00500", "args": _FIELDS}).encode() + b"\n"

@@ -83,6 +83,7 @@ class _Emitter:
         if self._asks:
             self._rules()
         bound = [f"F{n} = {made}" for made, n in self._findings.items()]
+        bound += [f"H{n} = holder({name})" for n, name in enumerate(self._pool.holders)]
         bound += [f"G{n} = Said({', '.join(s)})" for n, s in enumerate(self._pool.sayings)]
         return "\n".join([*bound, *self._lines]) + "\n"
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tool_intent.compiler import conditions as c
-from tool_intent.compiler.expressions import Expressions, Pool, Scope, Sought, Told, sought_in
+from tool_intent.compiler.expressions import Expressions, Pool, Scope, Told
+from tool_intent.compiler.gates import Sought, in_common, is_common, sought_in
 from tool_intent.runtime.linking import AtomsImage
 from tool_intent.runtime.regex import SHORT_TEXT, Pattern
 from tool_intent.runtime.text import LONGEST_TEXT
@@ -36,6 +37,29 @@ def _nodes(sentences: Iterable[c.Sentence]) -> Iterator[Any]:
         node = waiting.pop(0)
         yield node
         waiting += c.children(node)
+
+
+def _asked(sentence: c.Sentence) -> list[c.Condition]:
+    """What must hold for a sentence to fire."""
+    asked: list[c.Condition] = [] if sentence.guard is None else [sentence.guard]
+    if sentence.condition is not None:
+        required = sentence.kind == "require"
+        asked.append(c.Negation(sentence.condition) if required else sentence.condition)
+    return [_unfolded(condition) for condition in asked]
+
+
+def _first(sentence: c.Sentence) -> Any:
+    """What must hold for a sentence to fire and is asked before all else."""
+    found: Any = next(iter(_asked(sentence)), None)
+    while isinstance(found, c.Every):
+        found = found.parts[0]
+    return None if sentence.each else found
+
+
+def _waits(sentence: c.Sentence, common: dict[c.Value, frozenset[str]]) -> bool:
+    """Whether a sentence cannot fire where no common literal is."""
+    sought = sought_in(_first(sentence))
+    return sought is not None and is_common(sought, common)
 
 
 def _is_read_once(node: Any) -> bool:
@@ -72,12 +96,21 @@ class RuleEmitter:
             else:
                 line(1, f"for at, p in s.places({self._pool.constant(places)}):")
                 depth = 2
-            scope = self._reading(group, depth)
+            scope, common = self._reading(group, depth)
             for sentence in group:
-                self._sentence(sentence, scope, depth)
+                if not _waits(sentence, common):
+                    self._sentence(sentence, scope, depth)
+            waiting = [sentence for sentence in group if _waits(sentence, common)]
+            if waiting:
+                line(depth, "if h:")
+            for sentence in waiting:
+                self._sentence(sentence, scope, depth + 1)
 
-    def _reading(self, group: list[c.Sentence], depth: int) -> Scope:
-        """Source that reads the texts of several sentences once."""
+    def _reading(
+        self, group: list[c.Sentence], depth: int
+    ) -> tuple[Scope, dict[c.Value, frozenset[str]]]:
+        """Source that reads the texts of several sentences once, and the literals it has looked
+        for in them."""
         nodes = list(_nodes(group))
         texts = [n for n in dict.fromkeys(nodes) if _is_read_once(n)]
         searched = [n for n in nodes if isinstance(n, c.Infix) and isinstance(n.right, Pattern)]
@@ -86,7 +119,16 @@ class RuleEmitter:
         sought = [x for x in map(sought_in, nodes) if x is not None and x.literals]
         for node, name in names.items():
             self._read(node, name, depth, [x for x in sought if x.text == node])
-        return Scope(read={n: names[n] for n in texts}, raw={n: names[n] for n in raw})
+        scope = Scope(read={n: names[n] for n in texts}, raw={n: names[n] for n in raw})
+        first = map(sought_in, map(_first, group))
+        common = in_common(x for x in first if x is not None and x.text in names)
+        if common:
+            kept = [f"{names[node]}k" for node in common]
+            odd = " or ".join(f"{name} is ANYTHING" for name in kept)
+            together = "\\0".join(f"{{{name}}}" for name in kept)
+            holder = self._pool.holder(tuple(sorted(frozenset().union(*common.values()))))
+            self._line(depth, f"h = {odd} or {holder}(f'{together}'.lower())")
+        return scope, common
 
     def _read(self, node: c.Value, name: str, depth: int, sought: list[Sought]) -> None:
         """Source that reads a text as `name`, and what is looked at for literals."""
@@ -120,7 +162,7 @@ class RuleEmitter:
             line(depth + 1, f"{name}k = {name} if {ascii_only} else ANYTHING")
         if any(x.fold for x in sought):
             line(depth, f"{name}l = {name}k.lower()")
-        if any(x.many for x in sought):
+        if any(x.several for x in sought):
             line(depth, f"{name}m = len({name}k) > {SHORT_TEXT}")
 
     def _sentence(self, sentence: c.Sentence, scope: Scope, depth: int) -> None:
@@ -138,11 +180,7 @@ class RuleEmitter:
     def _judged(self, sentence: c.Sentence, scope: Scope, depth: int) -> None:
         write = self._expressions
         names = (f"w{n}" for n in itertools.count())
-        asked: list[c.Condition] = [] if sentence.guard is None else [sentence.guard]
-        if sentence.condition is not None:
-            required = sentence.kind == "require"
-            asked.append(c.Negation(sentence.condition) if required else sentence.condition)
-        told = [write.remembered(_unfolded(x), scope, names) or self._both(x, scope) for x in asked]
+        told = [write.remembered(x, scope, names) or self._both(x, scope) for x in _asked(sentence)]
         self._line(depth, f"if {' and '.join(x.maybe for x in told) or 'True'}:")
         surely = " and ".join(x.sure for x in told)
         self._found(sentence, scope, depth + 1, f"not ({surely})" if surely else "False")

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tool_intent.compiler import conditions as c
-from tool_intent.runtime.regex import FEW_LITERALS, Pattern
+from tool_intent.compiler.gates import sought_in, worth
+from tool_intent.runtime.regex import Pattern
 
-#: Phrases that are looked for one by one before a text is read for all of them.
-_FEW_PHRASES = 8
 _OVER_PATHS = frozenset({"like", "under"})
 
 
@@ -26,13 +25,18 @@ class Pool:
     constants: list[Any] = field(default_factory=list)
     patterns: list[Pattern] = field(default_factory=list)
     facts: list[tuple[Any, ...]] = field(default_factory=list)
-
+    #: Constants by name, literals that are looked for at once.
+    holders: list[str] = field(default_factory=list)
     #: `(fact, message, fix)` by name, for findings that are always said alike.
     sayings: list[tuple[str, str, str]] = field(default_factory=list)
 
     def saying(self, fact: str, message: str, fix: str) -> str:
         self.sayings.append((fact, message, fix))
         return f"G{len(self.sayings) - 1}"
+
+    def holder(self, literals: tuple[str, ...]) -> str:
+        self.holders.append(self.constant(literals))
+        return f"H{len(self.holders) - 1}"
 
     def fact(self, fact: tuple[Any, ...]) -> str:
         if fact not in self.facts:
@@ -76,20 +80,6 @@ class Told(NamedTuple):
 
     maybe: str
     sure: str
-
-
-class Sought(NamedTuple):
-    """A text that is searched, and literals of which any ASCII text that holds a match holds one,
-    in lower case with `fold`; none where nothing is known."""
-
-    text: c.Value
-    literals: tuple[str, ...]
-    fold: bool
-
-    @property
-    def many(self) -> bool:
-        """Whether looking for them costs more than the search, on a text that is not short."""
-        return len(self.literals) > FEW_LITERALS
 
 
 class Gated(NamedTuple):
@@ -195,7 +185,7 @@ class Expressions:
         else:
             phrases = self.value(node.right, scope)
             found = f"infix('mentions', {text}, {phrases}, {node.sort!r}, {scope.state})"
-        return Gated(_worth(text, sought), found)
+        return Gated(worth(text, sought), found)
 
     def _comparison(self, node: c.Compare, scope: Scope) -> str:
         """A comparison; Python's own where both sides have been read and are of one kind."""
@@ -349,42 +339,6 @@ class Expressions:
             inside = Scope(scope.state, scope.chain, (), scope)
             rest = f"lambda captured: {self.answer(atom.rest, inside)}"
         return f"Past({atom.number}, {past.outcome!r}, ({keys}), {rest})"
-
-
-def sought_in(node: Any) -> Sought | None:
-    """What a search with a pattern or for a few phrases that are known beforehand looks for."""
-    if not isinstance(node, c.Infix):
-        return None
-    if isinstance(node.right, Pattern):
-        return Sought(node.left, node.right.literals, node.right.fold)
-    phrases: tuple[str, ...] = ()
-    if node.function == "mentions":
-        match node.right:
-            case c.Const(str(phrase)) if "/" not in phrase:
-                phrases = (phrase,)
-            case c.Texts(values):
-                phrases = values
-    if not 0 < len(phrases) <= _FEW_PHRASES:
-        return None
-    # A phrase is found where its words are. Its longest is part of an ASCII text, in lower case,
-    # that holds it, so one that is not ASCII is in no such text.
-    folded = [phrase.casefold().replace("\0", " ") for phrase in phrases]
-    longest = {max(phrase.split(), key=len, default="") for phrase in folded}
-    return Sought(node.left, tuple(sorted(w for w in longest if w and w.isascii())), fold=True)
-
-
-def _worth(text: str, sought: Sought) -> str:
-    """Whether it is worth looking through a text that the source has read as `text`: on ASCII, one
-    that holds none of the literals holds nothing that is sought.
-
-    `<text>k` is what is looked at for literals, `<text>l` that in lower case; `<text>m` says that
-    looking for many costs more than the search.
-    """
-    if not sought.literals:
-        return f"{text} != ''"
-    held = [f"{literal!r} in {text}{'l' if sought.fold else 'k'}" for literal in sought.literals]
-    many = [f"{text}m"] if sought.many else []
-    return f"({' or '.join(many + held)})"
 
 
 def _variable(name: str, scope: Scope) -> str:

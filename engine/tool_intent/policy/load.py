@@ -10,6 +10,7 @@ from typing import Final
 
 from tool_intent.policy.catalogs import merged
 from tool_intent.policy.closing import close_groups
+from tool_intent.policy.collecting import no_collections
 from tool_intent.policy.entries import FileReader
 from tool_intent.policy.environments import Environments
 from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
@@ -40,6 +41,7 @@ _OURS: Final = "tool-intent"
 _SHIPPED: Final[Rank] = "shipped"
 
 
+@no_collections()
 def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectivePolicy:
     """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
 

@@ -6,13 +6,13 @@ scalar is `true`, `false`, a JSON number whose spelling loses nothing, or text.
 
 from __future__ import annotations
 
-import gc
 import re
 from typing import Any, Final
 
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from tool_intent.policy.collecting import no_collections
 from tool_intent.policy.encoding import decode, reads_alike
 from tool_intent.policy.positions import START, Document, Report, is_plain
 from tool_intent.policy.yaml_errors import syntax_error
@@ -77,10 +77,9 @@ def parse(data: bytes, file: str, report: Report, *, nulls: bool = False) -> Doc
     return document
 
 
+@no_collections()
 def _compose(text: str, file: str, report: Report) -> Node | None:
     """The node tree of the first document; a second one is an error."""
-    collecting = gc.isenabled()
-    gc.disable()  # thousands of nodes that all live on: each collection would be for nothing
     try:
         loader = _Loader(text)
         try:
@@ -94,9 +93,6 @@ def _compose(text: str, file: str, report: Report) -> Node | None:
     except RecursionError:
         report.error("yaml/depth", file, START, "the file nests too deep to read", "flatten it")
         return None
-    finally:
-        if collecting:
-            gc.enable()
     if again is not None:
         span = Document(file, text, None, None).span(again)
         report.error(

@@ -21,7 +21,7 @@ from tool_intent.runtime.history import AtomCode
 from tool_intent.runtime.matching import Matcher
 from tool_intent.runtime.model import Origin
 from tool_intent.runtime.reading import Seq, present
-from tool_intent.runtime.regex import ANYTHING, Pattern, finder
+from tool_intent.runtime.regex import ANYTHING, Pattern, finder, holder
 from tool_intent.runtime.session import Past
 from tool_intent.runtime.words import words as word_count
 
@@ -66,6 +66,7 @@ def rule_names(
             "fired": fired,
             "has_text": looking.has_text,
             "has_value": looking.has_value,
+            "holder": holder,
             "infix": infix,
             "like_path": like_path,
             "under_path": under_path,

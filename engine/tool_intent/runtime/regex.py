@@ -18,6 +18,8 @@ ALWAYS_READ: Final = 64 * 1024
 #: Looking for a literal costs about a third of a search, on a text that is not short.
 FEW_LITERALS: Final = 2
 SHORT_TEXT: Final = 256
+#: Texts that are not looked through for literals at once.
+_CALLS_WITHOUT: Final = 8
 #: Bytes of memory one RE2 object may use; a DFA that would need more is replaced by the NFA.
 MAX_MEM: Final = 4 << 20
 
@@ -71,6 +73,31 @@ def finder(pattern: Pattern) -> Callable[[str], bool | None]:
         return found >= 0
 
     return find
+
+
+def holder(literals: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether an ASCII text may hold one of many literals; of a long one that stays open."""
+    # A process that judges one call does better without the engine.
+    without = _CALLS_WITHOUT
+    match: Callable[..., Any] | None = None
+    anywhere: Any = None
+
+    def holds(text: str) -> bool:
+        nonlocal match, anywhere, without
+        if without or len(text) > ALWAYS_READ:
+            without = max(0, without - 1)
+            return True
+        if match is None:
+            match, anywhere = _match(program("|".join(map(_quoted, literals))))
+        data = text.encode()
+        found: int = match(anywhere, data, 0, len(data))[0][0]
+        return found >= 0
+
+    return holds
+
+
+def _quoted(literal: str) -> str:
+    return "".join(char if char.isalnum() else f"\\x{ord(char):02x}" for char in literal)
 
 
 def _match(compiled: Any) -> tuple[Callable[..., Any], Any]:

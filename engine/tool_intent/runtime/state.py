@@ -341,6 +341,12 @@ _LISTS = frozenset({"parts", "pipes", "writes", "deletes", "refs", "flags", "arg
 
 
 def _places(args: dict[str, Any], kind: tuple[str, ...]) -> list[tuple[str, Chain]]:
+    if len(kind) == 2 and kind[1] == "[]":
+        # The common case, a list right in the call.
+        listed, at = args.get(kind[0]), f"/{escape(kind[0])}"
+        if listed.__class__ is not list:
+            return []
+        return [(f"{at}/{n}", (args, one)) for n, one in enumerate(listed) if one.__class__ is dict]
     found: list[tuple[str, Any, Chain]] = [("", args, ())]
     for step in kind:
         below: list[tuple[str, Any, Chain]] = []
