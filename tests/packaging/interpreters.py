@@ -103,7 +103,7 @@ def test(interpreter: Interpreter, folder: Path) -> str | None:
         (
             "the fast tests",
             TEST,
-            [python, "-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", "-c",
+            [python, "-m", "pytest", "-n", "2", "-m", "not slow", "-p", "no:cacheprovider", "-c",
              str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), str(ROOT / "tests")],
         ),
     )  # fmt: skip
