@@ -118,8 +118,9 @@ class Explainer:
     def _conditions(self, tool: Tool, frame: Frame, tracer: Tracer) -> Iterator[Condition]:
         for place in tool.conditional:
             assert place.when is not None
-            for spot in frame.state.spots((place.at,)):
-                holds(place.when, replace(frame, spot=spot))
+            state = frame.state.seen(place.view)
+            for spot in state.spots((place.at,)):
+                holds(place.when, replace(frame, state=state, spot=spot))
                 yield from (Condition(spot.at, _origin(place), step) for step in tracer.take())
 
     def _explained(self, tool: Tool, frame: Frame, tracer: Tracer) -> Iterator[RuleExplained]:

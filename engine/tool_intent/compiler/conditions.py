@@ -250,7 +250,7 @@ class Atom:
     """Earlier calls that a history or a `since` is about, as far as the earlier call decides it:
     what every call of the session is looked at for when it is judged. `where` is the whole
     condition; `filter`, `joins` and `rest` are its parts, `rest` over `captures`. `fields` are
-    those of the earlier call that it reads."""
+    those of the earlier call that it reads, as the rank numbered `view` sees that call."""
 
     number: int
     targets: tuple[str, ...]
@@ -260,6 +260,7 @@ class Atom:
     captures: tuple[Value, ...]
     rest: Condition | None
     fields: tuple[str, ...]
+    view: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,6 +294,7 @@ class Sentence:
     """A rule for one tool. It fires unless `guard` is false, or what it requires is true, or what
     it forbids is false. `places` are the kinds of place it is judged at, `each` the list it is
     judged for every element of. `reads` are the inputs that can be unknown, for the message.
+    `view` is the number of the rank whose view of the call it reads.
     """
 
     id: str
@@ -308,6 +310,7 @@ class Sentence:
     reads: tuple[str, ...]
     origin: Origin
     who: str | None
+    view: int = 0
 
 
 def children(node: Any) -> tuple[Any, ...]:

@@ -29,6 +29,7 @@ from tool_intent.compiler.ir import (
 )
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.program import Image
+from tool_intent.runtime.strip import Carrier
 from tool_intent.runtime.text import LONGEST_TEXT
 
 
@@ -96,9 +97,17 @@ class _Emitter:
         self._line(0, "def rules(s):")
         self._line(1, "f = None")
         self._line(1, "a = s.args")
-        for place in self._tool.conditional:
-            self._walk(place, place.at, "a", _ROOT, 1, is_element=False, chain="a, ")
-        RuleEmitter(self._pool, self._line).emit(self._tool.sentences)
+        if self._tool.views:
+            self._line(1, "w = s")
+        views = {p.view for p in self._tool.conditional} | {s.view for s in self._tool.sentences}
+        for view in sorted(views):
+            if self._tool.views:
+                self._line(1, f"s = w.seen({view})")
+            for place in self._tool.conditional:
+                if place.view == view:
+                    self._walk(place, place.at, "a", _ROOT, 1, is_element=False, chain="a, ")
+            own = tuple(s for s in self._tool.sentences if s.view == view)
+            RuleEmitter(self._pool, self._line).emit(own)
         self._line(1, "return f")
 
     def image(self) -> Image:
@@ -125,6 +134,7 @@ class _Emitter:
             self._tool.taken,
             self._asks,
             dict(self._tool.roles),
+            tuple((_named(v.carriers), dict(v.roles)) for v in self._tool.views),
         )
 
     def _line(self, depth: int, text: str) -> None:
@@ -347,6 +357,10 @@ def _constraints(field: Field, kind: Kind) -> list[tuple[Constraint, Report]]:
     """What can break for values of one kind. Text that is there has a length of at least 1."""
     found = [(specialised(check.constraint, kind), check.report) for check in field.checks]
     return [(c, r) for c, r in found if c not in (Always(True), Test("minLength", 1))]
+
+
+def _named(carriers: tuple[Carrier, ...]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(carrier) for carrier in carriers)
 
 
 def _flat(report: Report) -> tuple[Any, ...]:

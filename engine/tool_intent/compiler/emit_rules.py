@@ -255,6 +255,8 @@ def atoms_image(atoms: tuple[c.Atom, ...], groups: dict[str, tuple[str, ...]]) -
         code,
         tuple(pool.constants),
         tuple(tuple(p) for p in pool.patterns),
-        tuple((a.targets, tuple(j.how == "path" for j in a.joins), a.fields) for a in atoms),
+        tuple(
+            (a.targets, tuple(j.how == "path" for j in a.joins), a.fields, a.view) for a in atoms
+        ),
         {name: tuple(members) for name, members in groups.items()},
     )

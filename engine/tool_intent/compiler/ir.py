@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from tool_intent.compiler.conditions import ArgumentPaths, Condition, Sentence
 from tool_intent.runtime.model import Effect, Origin
+from tool_intent.runtime.views import View
 
 #: The kinds of scalar a field can have; `number` takes integers too.
 Kind: TypeAlias = Literal["string", "number", "integer", "boolean"]
@@ -102,13 +103,15 @@ class Field:
 class Place:
     """One kind of place: `at` as in `policy.model.Requirement`. `no_entry` is reported at the
     first container that yields none, `no_object` at an element that is no object; both are None
-    where nothing is required there. With `when`, it counts where that may hold."""
+    where nothing is required there. With `when`, it counts where that may hold in the view of the
+    rank numbered `view`."""
 
     at: tuple[str, ...]
     fields: tuple[Field, ...]
     no_entry: Report | None
     no_object: Report | None
     when: Condition | None = None
+    view: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,8 @@ class Tool:
     """Everything that calls of one tool must satisfy. `always` is reported of each call.
 
     `places` are judged by themselves, `conditional` ones and `sentences` with all that is known of
-    the call; `carried` are all the places together, for stripping and advertising.
+    the call; `carried` are all the places together, for stripping and advertising. `views` are
+    those of each rank of the policy, strongest first; none where all see the same.
     """
 
     name: str
@@ -129,3 +133,4 @@ class Tool:
     roles: Mapping[str, ArgumentPaths]
     known: frozenset[str]
     taken: tuple[tuple[tuple[str, ...], str], ...]
+    views: tuple[View, ...] = ()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tool_intent.compiler import wording
-from tool_intent.compiler.conditions import ArgumentPaths, Atom, Condition, Sentence
+from tool_intent.compiler.conditions import Atom, Condition, Sentence
 from tool_intent.compiler.constraints import parts
-from tool_intent.compiler.ir import Check, Field, Place, Report, Tool
+from tool_intent.compiler.ir import Check, Field, Kind, Place, Report, Tool
 from tool_intent.compiler.lower_fields import (
     Use,
     advertised,
@@ -21,9 +21,10 @@ from tool_intent.compiler.lower_fields import (
     nearest_origin,
     roles_of,
 )
-from tool_intent.compiler.lower_rules import sentence, when
+from tool_intent.compiler.lower_rules import Seen, sentence, when
 from tool_intent.compiler.sources import Sources
 from tool_intent.policy.model import (
+    CatalogTool,
     EffectivePolicy,
     FieldDefinition,
     FieldSchema,
@@ -33,9 +34,10 @@ from tool_intent.policy.model import (
 from tool_intent.policy.sources import shipped
 from tool_intent.runtime.extend import collisions
 from tool_intent.runtime.matching import Matcher
-from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect, Origin
+from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect, Origin, Rank
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.strip import Carrier
+from tool_intent.runtime.views import View
 
 
 class Lowering:
@@ -58,7 +60,10 @@ class Lowering:
         self._rules = [
             i for i in policy.items if isinstance(i, Rule) and i.origin.file not in broken
         ]
-        self._textual = {name: is_text(found) for name, found in self._fields.items()}
+        self._ranks = tuple(
+            sorted({i.origin.rank for i in policy.items}, key=SENIORITY.__getitem__)
+        )
+        self._textual = {rank: self._fields_seen(rank) for rank in self._ranks}
         self._atoms: dict[Any, Atom] = {}
         self._exact: dict[str, list[Requirement]] = {}
         self._wide: list[Requirement] = []
@@ -77,74 +82,85 @@ class Lowering:
         applying = [r for r in matching if not self._means_any(r.excepted, name)]
         places = tuple(self._places([r for r in applying if r.when is None]))
         carried = tuple(self._carried(applying, places))
-        carriers = tuple(Carrier(p.at, tuple(f.name for f in p.fields)) for p in carried)
+        carriers = _carriers(carried)
         known = self._policy.catalog.get(name, ())
         schemas = [t.schema for t in known if t.schema is not None]
-        roles = roles_of(known)
+        whole = View(carriers, roles_of(known))
+        views = tuple(self._view(rank, applying, known) for rank in self._ranks)
+        seen = {
+            rank: Seen(self._textual[rank], view, number)
+            for number, (rank, view) in enumerate(zip(self._ranks, views, strict=True))
+        }
         return Tool(
             name,
             bool(matching),
-            self._always if matching else self._always + tuple(self._unlisted()),
+            self._always + tuple(self._unlisted({r.origin.rank for r in matching})),
             places,
-            tuple(self._conditional(applying, carriers, roles)),
-            tuple(self._sentences(name, carriers, roles)),
+            tuple(self._conditional(applying, seen)),
+            tuple(self._sentences(name, seen)),
             carried,
-            roles,
+            whole.roles,
             known_names(schemas, carried),
             tuple(sorted({c for s in schemas for c in collisions(s, carriers)})),
+            () if all(view == whole for view in views) else views,
         )
 
     def atoms(self) -> tuple[Atom, ...]:
         """What the policy's rules and conditions look for in history, by number."""
         # Lowered for a tool of no catalog, every rule says what it looks for.
+        nothing = View((), {})
+        seen = {
+            rank: Seen(self._textual[rank], nothing, number)
+            for number, rank in enumerate(self._ranks)
+        }
         for rule in self._rules:
-            self._sentence(rule, (), {})
+            self._sentence(rule, seen[rule.origin.rank])
         for requirement in self._requirements:
             if requirement.when is not None:
-                self._when(requirement, (), {})
+                self._when(requirement, seen[requirement.origin.rank])
         return tuple(sorted(self._atoms.values(), key=lambda atom: atom.number))
 
     def _means_any(self, keys: Iterable[str], name: str) -> bool:
         return any(self._matcher.means(key, name) for key in keys)
 
-    def _sentences(
-        self, name: str, carriers: tuple[Carrier, ...], roles: Mapping[str, ArgumentPaths]
-    ) -> Iterable[Sentence]:
+    def _fields_seen(self, rank: Rank) -> Mapping[str, bool]:
+        """The fields that a rank and stronger ones define, each with whether it is text."""
+        found = {name: _at_least(rank, d) for name, d in self._fields.items()}
+        return {name: is_text(definitions) for name, definitions in found.items() if definitions}
+
+    def _view(
+        self, rank: Rank, applying: Sequence[Requirement], known: Sequence[CatalogTool]
+    ) -> View:
+        own = [r for r in applying if SENIORITY[r.origin.rank] <= SENIORITY[rank]]
+        roles = roles_of([t for t in known if SENIORITY[t.rank] <= SENIORITY[rank]])
+        return View(_carriers(self._places(own)), roles)
+
+    def _sentences(self, name: str, seen: Mapping[Rank, Seen]) -> Iterable[Sentence]:
         for rule in self._rules:
             if self._means_any(rule.targets, name) and not self._means_any(rule.excepted, name):
-                yield self._sentence(rule, carriers, roles)
+                yield self._sentence(rule, seen[rule.origin.rank])
 
-    def _sentence(
-        self, rule: Rule, carriers: tuple[Carrier, ...], roles: Mapping[str, ArgumentPaths]
-    ) -> Sentence:
+    def _sentence(self, rule: Rule, seen: Seen) -> Sentence:
         below_user = SENIORITY[rule.origin.rank] > SENIORITY["user"]
         theirs = below_user and rule.origin.file not in self._ours
-        return sentence(
-            rule, self._textual, carriers, roles, self._atoms, rule.policy if theirs else None,
-            self._sources,
-        )  # fmt: skip
+        who = rule.policy if theirs else None
+        return sentence(rule, seen, self._atoms, who, self._sources)
 
     def _conditional(
-        self,
-        requirements: Sequence[Requirement],
-        carriers: tuple[Carrier, ...],
-        roles: Mapping[str, ArgumentPaths],
+        self, requirements: Sequence[Requirement], seen: Mapping[Rank, Seen]
     ) -> Iterable[Place]:
         for requirement in requirements:
             if requirement.when is not None:
-                asked = self._when(requirement, carriers, roles)
-                yield from (replace(p, when=asked) for p in self._places([requirement]))
+                own = seen[requirement.origin.rank]
+                asked = self._when(requirement, own)
+                for place in self._places([requirement]):
+                    yield replace(place, when=asked, view=own.number)
 
-    def _when(
-        self,
-        requirement: Requirement,
-        carriers: tuple[Carrier, ...],
-        roles: Mapping[str, ArgumentPaths],
-    ) -> Condition:
+    def _when(self, requirement: Requirement, seen: Seen) -> Condition:
         assert requirement.when is not None
         return when(
-            requirement.when, self._textual, carriers, requirement.at, roles, self._atoms,
-            requirement.origin.file, self._sources,
+            requirement.when, requirement.at, seen, self._atoms, requirement.origin.file,
+            self._sources,
         )  # fmt: skip
 
     def _carried(
@@ -164,9 +180,12 @@ class Lowering:
         exact = [r for key in _spellings(name) for r in self._exact.get(key, ())]
         return exact + self._wide
 
-    def _unlisted(self) -> Iterable[Report]:
+    def _unlisted(self, listing: Collection[Rank]) -> Iterable[Report]:
+        """What is held against a tool that only entries of the ranks `listing` match: an entry
+        lists it for its own and for weaker ranks."""
+        strongest = min((SENIORITY[rank] for rank in listing), default=len(SENIORITY))
         for unlisted in self._policy.unlisted:
-            if unlisted.effect != "off":
+            if unlisted.effect != "off" and SENIORITY[unlisted.origin.rank] < strongest:
                 yield Report(
                     "tools/unlisted",
                     unlisted.effect,
@@ -187,13 +206,28 @@ class Lowering:
             for requirement in here:
                 for use in requirement.uses:
                     uses.setdefault(use.name, []).append((requirement, use))
-            fields = tuple(self._field(name, at, uses[name]) for name in uses)
+            fields = tuple(f for name in uses for f in self._closed(name, at, uses[name]))
             no_entry, no_object = _entry_reports(at, here)
             yield Place(at, fields, no_entry, no_object)
 
-    def _field(self, name: str, at: tuple[str, ...], uses: list[Use]) -> Field:
-        definitions = self._fields.get(name, ())
-        allowed = allowed_kinds(definitions, uses)
+    def _closed(self, name: str, at: tuple[str, ...], uses: list[Use]) -> Iterable[Field]:
+        """A field as the entries at one place use it: one, unless ranks differ on its type; then
+        one for all that agree, since what a weaker one takes for wrong a stronger may still judge.
+        """
+        by_rank: dict[Rank, list[Use]] = {}
+        for use in uses:
+            by_rank.setdefault(use[0].origin.rank, []).append(use)
+        by_kinds: dict[tuple[Kind, ...], list[Use]] = {}
+        for rank, own in by_rank.items():
+            kinds = allowed_kinds(_at_least(rank, self._fields.get(name, ())), own)
+            by_kinds.setdefault(kinds, []).extend(own)
+        return (self._field(name, at, allowed, agreed) for allowed, agreed in by_kinds.items())
+
+    def _field(
+        self, name: str, at: tuple[str, ...], allowed: tuple[Kind, ...], uses: list[Use]
+    ) -> Field:
+        weakest = max((r.origin.rank for r, _ in uses), key=SENIORITY.__getitem__)
+        definitions = _at_least(weakest, self._fields.get(name, ()))
         described, who = self._help(name, definitions)
         carrying = _strongest(uses)
         demanding = _strongest([(r, u) for r, u in uses if u.required])
@@ -257,12 +291,15 @@ class Lowering:
         fix: str | None,
         who: str | None,
     ) -> Iterable[Check]:
-        carrying = _strongest(uses)
-        assert carrying is not None
         found: dict[str, Check] = {}
-        schemas: list[tuple[FieldSchema, Mapping[str, Origin], Origin, Effect]] = [
-            (d.schema, d.origins, d.origin, carrying[0].effect) for d in definitions
-        ]
+        schemas: list[tuple[FieldSchema, Mapping[str, Origin], Origin, Effect]] = []
+        for d in definitions:
+            # A definition holds where its own rank or a weaker one uses the field.
+            bound = _strongest(
+                [(r, u) for r, u in uses if SENIORITY[r.origin.rank] >= SENIORITY[d.origin.rank]]
+            )
+            if bound is not None:
+                schemas.append((d.schema, d.origins, d.origin, bound[0].effect))
         schemas += [(u.schema, u.origins, u.origin, r.effect) for r, u in uses]
         for schema, origins, origin, effect in schemas:
             for part in parts(schema):
@@ -275,6 +312,15 @@ class Lowering:
                 if key not in found or STRENGTH[found[key].report.effect] < STRENGTH[effect]:
                     found[key] = Check(part.constraint, report)
         return found.values()
+
+
+def _carriers(places: Iterable[Place]) -> tuple[Carrier, ...]:
+    return tuple(Carrier(p.at, tuple(dict.fromkeys(f.name for f in p.fields))) for p in places)
+
+
+def _at_least(rank: Rank, definitions: Iterable[FieldDefinition]) -> tuple[FieldDefinition, ...]:
+    """The definitions of a rank and of stronger ones."""
+    return tuple(d for d in definitions if SENIORITY[d.origin.rank] <= SENIORITY[rank])
 
 
 def _spellings(name: str) -> list[str]:

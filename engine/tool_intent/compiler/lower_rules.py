@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tool_intent.compiler import conditions as c
 from tool_intent.compiler.lower_values import Names, condition, value
@@ -12,6 +12,7 @@ from tool_intent.policy.model import Rule, Scopes
 from tool_intent.rules import tree as t
 from tool_intent.rules.printer import print_condition
 from tool_intent.runtime.strip import Carrier, innermost
+from tool_intent.runtime.views import View
 
 #: What a message calls an input that cannot be told.
 _INPUTS = {
@@ -25,26 +26,34 @@ _INPUTS = {
 }
 
 
+class Seen(NamedTuple):
+    """What the rules of one rank see of a tool: every field of theirs and of stronger ranks with
+    whether it is text, the tool as they see it, and the rank's number."""
+
+    fields: Mapping[str, bool]
+    view: View
+    number: int
+
+
 def sentence(
     rule: Rule,
-    fields: Mapping[str, bool],
-    carriers: Sequence[Carrier],
-    roles: Mapping[str, c.ArgumentPaths],
+    seen: Seen,
     atoms: dict[Any, c.Atom],
     who: str | None,
     sources: Sources | None = None,
 ) -> c.Sentence:
-    """A rule for one tool.
-
-    `fields` maps every field of the policy to whether it is text, `carriers` gives the kinds of
-    place of the tool with the fields they carry, `roles` the tool's argument for each role.
-    `sources` is told where each node is from.
+    """A rule for one tool. `atoms` holds what is looked for in history, and grows; `sources` is
+    told where each node is from.
     """
+    fields, carriers = seen.fields, seen.view.carriers
     tree = rule.tree
     named = _fields_named(tree, rule, fields)
     places = innermost(carriers, named)
     depths = _depths(carriers, places, named)
-    names = Names(rule.scopes, fields, depths, roles, atoms, rule.origin.file, sources=sources)
+    names = Names(
+        rule.scopes, fields, depths, seen.view.roles, atoms, rule.origin.file, sources=sources,
+        view=seen.number,
+    )  # fmt: skip
     each = None
     if tree.each is not None:
         each = (tree.each.variable, value(tree.each.source, names))
@@ -79,23 +88,25 @@ def sentence(
         tuple(_reads(decisive, each)),
         rule.origin,
         who,
+        seen.number,
     )
 
 
 def when(
     node: t.Condition,
-    fields: Mapping[str, bool],
-    carriers: Sequence[Carrier],
     at: tuple[str, ...],
-    roles: Mapping[str, c.ArgumentPaths],
+    seen: Seen,
     atoms: dict[Any, c.Atom],
     file: str,
     sources: Sources | None = None,
 ) -> c.Condition:
     """The `when:` of an entry, asked at each of the entry's places."""
+    fields = seen.fields
     named = {name for part in t.walk(node) for name in _bare_names(part) if name in fields}
-    depths = _depths(carriers, (at,), named)
-    names = Names(Scopes(), fields, depths, roles, atoms, file, sources=sources)
+    depths = _depths(seen.view.carriers, (at,), named)
+    names = Names(
+        Scopes(), fields, depths, seen.view.roles, atoms, file, sources=sources, view=seen.number,
+    )  # fmt: skip
     return condition(node, names)
 
 

@@ -30,7 +30,8 @@ class Names:
 
     `fields` maps every field to whether it is text, `depths` those that are carried around the
     place to their depth. `roles` maps roles to argument paths. `atoms` holds what the rules of the
-    policy look for in history, by `file`, and grows. `sources` is told where each node is from.
+    policy look for in history, by `file` and `view`, and grows. `sources` is told where each node
+    is from.
     """
 
     scopes: Scopes
@@ -42,6 +43,7 @@ class Names:
     variables: Mapping[str, c.Sort] = field(default_factory=dict)
     judged: Names | None = None
     sources: Sources | None = None
+    view: int = 0
 
     def binding(self, name: str, sort: c.Sort) -> Names:
         return replace(self, variables={**self.variables, name: sort})
@@ -271,14 +273,15 @@ def _past(node: t.History | t.Since, names: Names) -> c.Past:
             names, variables={}, depths=_Nearest(), roles=_OwnRoles(), judged=names.judged or names
         )
         where = condition(node.where, inside)
-    key = (names.file, targets, node.where)
+    key = (names.file, names.view, targets, node.where)
     if key not in names.atoms:
-        names.atoms[key] = _atom(len(names.atoms), targets, where)
+        names.atoms[key] = _atom(len(names.atoms), targets, where, names.view)
     # What is asked of earlier calls is the same for every tool; what is compared with is not.
-    return c.Past(_atom(names.atoms[key].number, targets, where), node.outcome or "tried")
+    atom = _atom(names.atoms[key].number, targets, where, names.view)
+    return c.Past(atom, node.outcome or "tried")
 
 
-def _atom(number: int, targets: tuple[str, ...], where: c.Condition | None) -> c.Atom:
+def _atom(number: int, targets: tuple[str, ...], where: c.Condition | None, view: int) -> c.Atom:
     """The parts of a condition on an earlier call: what it decides alone, what joins it to the
     call being judged by equality, and the rest."""
     conjuncts = where.parts if isinstance(where, c.Every) else () if where is None else (where,)
@@ -297,7 +300,7 @@ def _atom(number: int, targets: tuple[str, ...], where: c.Condition | None) -> c
     replaced = tuple(_capturing(r, captures) for r in rest)
     return c.Atom(
         number, targets, where, _together(alone), tuple(joins), tuple(captures),
-        _together(list(replaced)), tuple(sorted(_own_fields(where))),
+        _together(list(replaced)), tuple(sorted(_own_fields(where))), view,
     )  # fmt: skip
 
 

@@ -69,6 +69,7 @@ def walk_rule(sentence: c.Sentence, frame: Frame) -> Iterator[Finding]:
 
 def verdicts(sentence: c.Sentence, frame: Frame) -> Iterator[Verdict]:
     """What a rule comes to at each of its places, in the order they are judged."""
+    frame = replace(frame, state=frame.state.seen(sentence.view))
     for spot in frame.state.spots(sentence.places):
         here = replace(frame, spot=spot)
         if sentence.each is None:
@@ -312,12 +313,13 @@ def _meant(past: c.Past, record: Record, frame: Frame) -> bool | None:
         return False
     if atom.where is None:
         return True
+    state = record.state.seen(atom.view)
     return _any(
         holds(
             atom.where,
-            Frame(record.state, spot, frame.meant, None, {}, frame, observer=frame.observer),
+            Frame(state, spot, frame.meant, None, {}, frame, observer=frame.observer),
         )
-        for spot in record.state.spots_of(atom.fields)
+        for spot in state.spots_of(atom.fields)
     )
 
 

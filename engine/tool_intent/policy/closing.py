@@ -19,16 +19,16 @@ def close_groups(
 ) -> list[Requirement | Rule]:
     """The items, each naming only tools that its own and stronger ranks say it names.
 
-    A weaker file may add tools to a group; an `except` of a stronger file that names the group
-    must not come to exempt them, nor a condition to find earlier calls of them. Where the two
-    differ the group is replaced by its members. What an item is about may grow.
+    A weaker file may add tools to a group; a stronger one that names the group must not come to
+    list or exempt them, nor a condition of it to find earlier calls of them. Where the two differ
+    the group is replaced by its members, and an entry by one for each of them.
     """
     seen = {rank: seen_from(rank, declared) for rank in {item.origin.rank for item in items}}
     closers = {rank: _Closer(own, groups) for rank, own in seen.items() if own != groups}
     closed: list[Requirement | Rule] = []
     for item in items:
         closer = closers.get(item.origin.rank)
-        closed.append(item if closer is None else closer.item(item))
+        closed += [item] if closer is None else closer.item(item)
     return closed
 
 
@@ -40,19 +40,23 @@ class _Closer:
         self._groups = groups
         self._scopes: dict[int, Scopes] = {}
 
-    def item(self, item: Requirement | Rule) -> Requirement | Rule:
+    def item(self, item: Requirement | Rule) -> Sequence[Requirement | Rule]:
         excepted = self._names(item.excepted)
         if isinstance(item, Requirement):
             when = None if item.when is None else self._node(item.when)
-            return replace(item, excepted=excepted, when=when)
+            keys = self._names([item.key])
+            return [replace(item, key=key, excepted=excepted, when=when) for key in keys]
         mark = id(item.scopes)
         if mark not in self._scopes:
             defines = {name: self._node(node) for name, node in item.scopes.defines.items()}
             self._scopes[mark] = replace(item.scopes, defines=defines)
         # What a rule is about is in `targets`; its tree is read for conditions alone.
-        return replace(
-            item, excepted=excepted, tree=self._node(item.tree), scopes=self._scopes[mark]
-        )
+        return [
+            replace(
+                item, targets=self._names(item.targets), excepted=excepted,
+                tree=self._node(item.tree), scopes=self._scopes[mark],
+            )
+        ]  # fmt: skip
 
     def _names(self, names: Sequence[str]) -> tuple[str, ...]:
         out: dict[str, None] = {}

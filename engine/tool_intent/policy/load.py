@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import Final
@@ -61,7 +62,7 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
     catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
 
     parts = [(file, rank, FileReader(file, rank, report)) for file, rank in ranked]
-    tools = _tools(catalog for catalog, _ in catalogs)
+    tools = _tools(catalogs)
     declared = declared_groups(parts, catalogs)
     groups = merged(said for _, said in declared)
     names = tool_names(tuple(sorted(tools)), tuple(sorted(groups)))
@@ -153,10 +154,11 @@ def _check_layer(file: PolicyFile, rank: Rank, report: Report) -> None:
         )  # fmt: skip
 
 
-def _tools(catalogs: Iterable[CatalogFile]) -> dict[str, tuple[CatalogTool, ...]]:
+def _tools(catalogs: Iterable[tuple[CatalogFile, Rank]]) -> dict[str, tuple[CatalogTool, ...]]:
     tools: dict[str, tuple[CatalogTool, ...]] = {}
-    for file in catalogs:
-        for tool in file.catalog.tools:
+    for file, rank in catalogs:
+        for said in file.catalog.tools:
+            tool = said if rank == said.rank else replace(said, rank=rank)
             if tool not in tools.get(tool.name, ()):
                 tools[tool.name] = (*tools.get(tool.name, ()), tool)
     return tools

@@ -105,7 +105,8 @@ class Unlisted:
 @dataclass(frozen=True, slots=True)
 class CatalogTool:
     """What a catalog knows of one tool: groups, roles (`path`, `content`, `command`, `url`) mapped
-    to argument paths, and its argument schema (None where unknown)."""
+    to argument paths, and its argument schema (None where unknown). `rank` is the catalog's: what
+    a weaker one says means nothing to stronger rules."""
 
     name: str
     catalog: str
@@ -113,6 +114,7 @@ class CatalogTool:
     groups: tuple[str, ...]
     roles: Mapping[str, tuple[str, ...]]
     schema: Mapping[str, Any] | None
+    rank: Rank = "shipped"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ class AtomCode(NamedTuple):
 
     `meant` says whether a tool is meant; `filter` answers true, false or None; `keys` and
     `captures` give values; `by_place` says which keys are compared as places in the file system;
-    `fields` are those it reads, so it is asked at the places that carry one.
+    `fields` are those it reads, so it is asked at the places that carry one; `view` is the number
+    of the rank that asks.
     """
 
     meant: Callable[[str], bool]
@@ -33,6 +34,7 @@ class AtomCode(NamedTuple):
     by_place: tuple[bool, ...]
     captures: Callable[[State, Chain], tuple[Any, ...]]
     fields: tuple[str, ...]
+    view: int
 
 
 #: What a call without a path is filed under: nothing looks there, but who does not know what to
@@ -122,7 +124,7 @@ class SessionHistory:
         self._tools.append(state.tool)
         for atom, index in zip(self._atoms, self._indices, strict=True):
             if atom.meant(state.tool):
-                self._file(number, state, atom, index)
+                self._file(number, state.seen(atom.view), atom, index)
         if self._keep:
             self.records.append(Record(number, state))
         self._forget()

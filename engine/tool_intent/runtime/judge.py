@@ -140,8 +140,13 @@ def _state(
     cwd = context.get("cwd")
     if isinstance(cwd, str):
         place = place._replace(cwd=cwd if cwd.startswith("/") else None)
+    views = program.views
+    if views and carriers is not program.carriers:
+        left = {(c.at, f) for c in carriers for f in c.fields}
+        taken = {(c.at, f) for c in program.carriers for f in c.fields} - left
+        views = tuple(v._replace(carriers=without(v.carriers, taken)) for v in views)
     return State(
-        program.tool, args, carriers, program.roles, context, around.now, around.view, place
+        program.tool, args, carriers, program.roles, context, around.now, around.view, place, views
     )
 
 

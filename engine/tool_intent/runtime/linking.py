@@ -31,12 +31,13 @@ _MOST_TOOLS = 1_000
 
 class AtomsImage(NamedTuple):
     """What a policy looks for in history, as data that `marshal` takes: for each atom its targets,
-    which keys are compared as places, and the fields it reads; and the groups of the policy."""
+    which keys are compared as places, the fields it reads and whose view of the call it takes; and
+    the groups of the policy."""
 
     code: CodeType
     constants: tuple[Any, ...]
     searches: tuple[tuple[Any, ...], ...]
-    atoms: tuple[tuple[tuple[str, ...], tuple[bool, ...], tuple[str, ...]], ...]
+    atoms: tuple[tuple[tuple[str, ...], tuple[bool, ...], tuple[str, ...], int], ...]
     groups: dict[str, tuple[str, ...]]
 
 
@@ -96,8 +97,9 @@ def atom_codes(image: AtomsImage) -> list[AtomCode]:
             by_place,
             names[f"captures{n}"],
             fields,
+            view,
         )
-        for n, (targets, by_place, fields) in enumerate(image.atoms)
+        for n, (targets, by_place, fields, view) in enumerate(image.atoms)
     ]
 
 

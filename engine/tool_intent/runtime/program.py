@@ -12,6 +12,7 @@ from tool_intent.runtime.numbers import is_integer, is_multiple
 from tool_intent.runtime.patterns import searcher
 from tool_intent.runtime.strip import Carrier
 from tool_intent.runtime.text import is_absent, normalise
+from tool_intent.runtime.views import View
 
 if TYPE_CHECKING:
     from tool_intent.runtime.state import State
@@ -29,7 +30,8 @@ class Image(NamedTuple):
     carrier, the template number of each of its fields, `collision` likewise; `taken` are the
     fields, with their place, that a catalog's schema of the tool defines itself. `asks` says
     whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
-    `roles` what arguments they mean.
+    `roles` what arguments they mean, `views` carriers and roles as each rank sees them, where
+    ranks differ.
     """
 
     tool: str
@@ -47,6 +49,7 @@ class Image(NamedTuple):
     taken: tuple[tuple[tuple[str, ...], str], ...]
     asks: bool
     roles: dict[str, tuple[tuple[str, ...], ...]]
+    views: tuple[tuple[Any, ...], ...] = ()
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -102,7 +105,7 @@ class Program:
 
     __slots__ = (
         "adverts", "carriers", "collision", "judge", "known", "misspelt", "roles", "rules",
-        "taken", "templates", "tool",
+        "taken", "templates", "tool", "views",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -115,6 +118,7 @@ class Program:
         self.known = image.known
         self.taken = frozenset(image.taken)
         self.roles = image.roles
+        self.views = tuple(View(tuple(Carrier(*c) for c in v), roles) for v, roles in image.views)
         names = _linked(image, self.templates)
         self.judge: Judge = names["judge"]
         #: Judges a call by rules, where there are any.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tool_intent.runtime.paths import Place, Resolved
     from tool_intent.runtime.session import SessionView
     from tool_intent.runtime.shell import Command
+    from tool_intent.runtime.views import View
 
 #: Characters of one argument, and of all, that count as the words of a call.
 _CALL_TEXT = 4_096
@@ -57,11 +58,12 @@ class State:
     """What rules can ask about one call.
 
     `args` is the private copy, fields included; `carriers` say where those are; `roles` map roles
-    to argument paths, empty for a tool that no catalog knows.
+    to argument paths, empty for a tool that no catalog knows. `views` are both as each rank of the
+    policy sees them, where ranks differ.
     """
 
     __slots__ = (
-        "_memo", "args", "carriers", "context", "now", "place", "roles", "tool", "view",
+        "_memo", "args", "carriers", "context", "now", "place", "roles", "tool", "view", "views",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +76,7 @@ class State:
         now: float | None,
         view: SessionView | None,
         place: Place,
+        views: tuple[View, ...] = (),
     ) -> None:
         self.tool = tool
         self.args = args
@@ -83,7 +86,20 @@ class State:
         self.now = now
         self.view = view
         self.place = place
+        self.views = views
         self._memo: dict[Any, Any] = {}
+
+    def seen(self, rank: int) -> State:
+        """The call as the policies of one rank see it, by the rank's number."""
+        if not self.views:
+            return self
+        carriers, roles = self.views[rank]
+        return self._once(
+            ("seen", rank),
+            lambda: State(
+                self.tool, self.args, carriers, roles, self.context, self.now, self.view, self.place
+            ),
+        )
 
     # Fields and places
 
