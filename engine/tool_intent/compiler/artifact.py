@@ -6,12 +6,12 @@ import marshal
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tool_intent.compiler.cache import Cache, digest
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.judge import Around, judge
-from tool_intent.runtime.model import Call
+from tool_intent.runtime.model import Call, Point
 from tool_intent.runtime.program import Image, Program
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class Artifact:
         self._programs: dict[str, Program] = {}
         self._atoms: list[AtomCode] | None = None
         self._place = place
+        #: The surface that enforces what is decided here; "" where none does.
+        self.point: Point | Literal[""] = ""
         self._lock = threading.RLock()
 
     @property
@@ -95,7 +97,7 @@ class Artifact:
         program = self.program(call.tool)
         around = None
         if program.rules is not None or self.reads_history:
-            around = Around(self.place, call.context, call.now, view)
+            around = Around(self.place, call.context, call.now, view, self.point)
         return judge(program, call.id, call.args, self.digest, call.schema, around)
 
     def new_history(self, *, keep: bool = False) -> SessionHistory:

@@ -135,6 +135,7 @@ class _Emitter:
             self._asks,
             dict(self._tool.roles),
             tuple((_named(v.carriers), dict(v.roles)) for v in self._tool.views),
+            {of: dict(schedules) for of, schedules in self._tool.permissions.items()},
         )
 
     def _line(self, depth: int, text: str) -> None:

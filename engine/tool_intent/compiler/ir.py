@@ -6,11 +6,12 @@ Both evaluators, the compiled one and the walker, read this and nothing else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from tool_intent.compiler.conditions import ArgumentPaths, Condition, Sentence
-from tool_intent.runtime.model import Effect, Origin
+from tool_intent.runtime.model import Effect, Origin, Rank
+from tool_intent.runtime.permissions import Schedules
 from tool_intent.runtime.views import View
 
 #: The kinds of scalar a field can have; `number` takes integers too.
@@ -120,7 +121,8 @@ class Tool:
 
     `places` are judged by themselves, `conditional` ones and `sentences` with all that is known of
     the call; `carried` are all the places together, for stripping and advertising. `views` are
-    those of each rank of the policy, strongest first; none where all see the same.
+    those of each rank of the policy, strongest first; none where all see the same. `permissions`
+    are those of its rules, by id and rank.
     """
 
     name: str
@@ -134,3 +136,4 @@ class Tool:
     known: frozenset[str]
     taken: tuple[tuple[tuple[str, ...], str], ...]
     views: tuple[View, ...] = ()
+    permissions: Mapping[tuple[str, Rank], Schedules] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from tool_intent.compiler.lower_fields import (
     roles_of,
 )
 from tool_intent.compiler.lower_rules import Seen, sentence, when
+from tool_intent.compiler.reports import broken, entry_reports, missing
 from tool_intent.compiler.sources import Sources
 from tool_intent.policy.model import (
     CatalogTool,
@@ -49,16 +50,18 @@ class Lowering:
         self._sources = sources
         self._matcher = Matcher(policy.groups)
         # What a broken file says may not compile; its calls are denied all the same.
-        broken = {d.file for d in policy.broken}
+        unusable = {d.file for d in policy.broken}
         self._fields = {
-            name: tuple(d for d in definitions if d.origin.file not in broken)
+            name: tuple(d for d in definitions if d.origin.file not in unusable)
             for name, definitions in policy.fields.items()
         }
         self._requirements = [
-            i for i in policy.items if isinstance(i, Requirement) and i.origin.file not in broken
+            i for i in policy.items if isinstance(i, Requirement) and i.origin.file not in unusable
         ]
         self._rules = [
-            i for i in policy.items if isinstance(i, Rule) and i.origin.file not in broken
+            i
+            for i in policy.items
+            if isinstance(i, Rule) and i.origin.file not in unusable and not i.off
         ]
         self._ranks = tuple(
             sorted({i.origin.rank for i in policy.items}, key=SENIORITY.__getitem__)
@@ -74,7 +77,7 @@ class Lowering:
                 self._exact.setdefault(requirement.key, []).append(requirement)
         folder = shipped()
         self._ours = {s.shown for s in policy.sources if s.path.startswith(folder)}
-        self._always = tuple(_broken(policy))
+        self._always = (*broken(policy), *map(missing, policy.absent))
 
     def tool(self, name: str) -> Tool:
         """What calls of the tool `name` must satisfy."""
@@ -91,18 +94,24 @@ class Lowering:
             rank: Seen(self._textual[rank], view, number)
             for number, (rank, view) in enumerate(zip(self._ranks, views, strict=True))
         }
+        rules = [
+            rule
+            for rule in self._rules
+            if self._means_any(rule.targets, name) and not self._means_any(rule.excepted, name)
+        ]
         return Tool(
             name,
             bool(matching),
             self._always + tuple(self._unlisted({r.origin.rank for r in matching})),
             places,
             tuple(self._conditional(applying, seen)),
-            tuple(self._sentences(name, seen)),
+            tuple(self._sentence(rule, seen[rule.origin.rank]) for rule in rules),
             carried,
             whole.roles,
             known_names(schemas, carried),
             tuple(sorted({c for s in schemas for c in collisions(s, carriers)})),
             () if all(view == whole for view in views) else views,
+            {(r.id, r.origin.rank): r.schedule for r in rules if r.schedule},
         )
 
     def atoms(self) -> tuple[Atom, ...]:
@@ -134,11 +143,6 @@ class Lowering:
         own = [r for r in applying if SENIORITY[r.origin.rank] <= SENIORITY[rank]]
         roles = roles_of([t for t in known if SENIORITY[t.rank] <= SENIORITY[rank]])
         return View(_carriers(self._places(own)), roles)
-
-    def _sentences(self, name: str, seen: Mapping[Rank, Seen]) -> Iterable[Sentence]:
-        for rule in self._rules:
-            if self._means_any(rule.targets, name) and not self._means_any(rule.excepted, name):
-                yield self._sentence(rule, seen[rule.origin.rank])
 
     def _sentence(self, rule: Rule, seen: Seen) -> Sentence:
         below_user = SENIORITY[rule.origin.rank] > SENIORITY["user"]
@@ -207,7 +211,7 @@ class Lowering:
                 for use in requirement.uses:
                     uses.setdefault(use.name, []).append((requirement, use))
             fields = tuple(f for name in uses for f in self._closed(name, at, uses[name]))
-            no_entry, no_object = _entry_reports(at, here)
+            no_entry, no_object = entry_reports(at, here)
             yield Place(at, fields, no_entry, no_object)
 
     def _closed(self, name: str, at: tuple[str, ...], uses: list[Use]) -> Iterable[Field]:
@@ -328,47 +332,6 @@ def _spellings(name: str) -> list[str]:
 
     normal = normalise(name) or name
     return [name] if normal == name else [name, normal]
-
-
-def _broken(policy: EffectivePolicy) -> Iterable[Report]:
-    """One report a file that cannot be used, with its first error."""
-    first: dict[str, Any] = {}
-    for diagnostic in policy.broken:
-        first.setdefault(diagnostic.file, []).append(diagnostic)
-    for file, errors in first.items():
-        error = errors[0]
-        more = f" (and {len(errors) - 1} more errors)" if len(errors) > 1 else ""
-        yield Report(
-            "policy/broken",
-            "deny",
-            "",
-            f"the policy {file} cannot be used: line {error.line}: {error.message}{more}",
-            "A person must mend it; `tool-intent check` shows every error.",
-            Origin(file, error.line, error.column, "session"),
-            None,
-        )
-
-
-def _entry_reports(
-    at: tuple[str, ...], requirements: Sequence[Requirement]
-) -> tuple[Report | None, Report | None]:
-    demanding = [r for r in requirements if any(u.required for u in r.uses)]
-    if not at or not demanding:
-        return None, None
-    by = max(demanding, key=lambda r: STRENGTH[r.effect])
-    names = list(dict.fromkeys(u.name for r in demanding for u in r.uses if u.required))
-    shown = "".join(step if step == "[]" else f".{step}" for step in at).lstrip(".")
-    listed = " and ".join(f"`{n}`" for n in names)
-    each = "in each" if at[-1] == "[]" else "in it"
-    no_entry = Report(
-        "entries/missing", by.effect, "", f"there is nothing here that could carry {listed}",
-        f"Send `{shown}` with {listed} {each}.", by.origin, None,
-    )  # fmt: skip
-    no_object = Report(
-        "entries/type", by.effect, "", "this must be an object",
-        f"Send it as an object that carries {listed}.", by.origin, None,
-    )  # fmt: skip
-    return no_entry, no_object
 
 
 def _strongest(uses: list[Use]) -> Use | None:

@@ -13,7 +13,7 @@ from tool_intent.ledger.recorder import NullRecorder, Recorder
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.extend import collisions, extend
 from tool_intent.runtime.judge import judge, not_judged, without
-from tool_intent.runtime.model import Call, Scalar
+from tool_intent.runtime.model import Call, Point, Scalar
 from tool_intent.runtime.sessions import Sessions
 from tool_intent.runtime.strip import duplicate, strip
 
@@ -38,9 +38,16 @@ class Guard:
     """
 
     def __init__(
-        self, artifact: Artifact, *, recorder: Recorder | None = None, now: float | None = None
+        self,
+        artifact: Artifact,
+        *,
+        recorder: Recorder | None = None,
+        now: float | None = None,
+        point: Point = "python",
     ) -> None:
-        """Use `Guard.load`. `now` (seconds since the epoch, UTC) fixes the clock."""
+        """Use `Guard.load`. `now` (seconds since the epoch, UTC) fixes the clock; `point` is the
+        surface that enforces what the guard decides."""
+        artifact.point = point
         self._artifact = artifact
         self._recorder: Recorder = NullRecorder() if recorder is None else recorder
         self._now = now

@@ -45,8 +45,9 @@ class PolicyFile:
     """A policy file or a rule file, with what it extends and the catalogs and word lists it names,
     in the order written.
 
-    `rules` are those it holds itself. `lists` has its word lists by the names it writes, without
-    those that cannot be read. What it names must lie within one of `held`, if there are any.
+    `source` are its bytes, `rules` those it holds itself. `lists` has its word lists by the names
+    it writes, without those that cannot be read. What it names must lie within one of `held`, if
+    there are any.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class PolicyFile:
         self.path = path
         self.shown = shown
         self.pack = pack
+        self.source = data
         self.digest = sources.fingerprint(data)
         self.document = document
         self.rules = rules

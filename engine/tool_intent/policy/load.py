@@ -9,9 +9,11 @@ from functools import partial
 from hashlib import sha256
 from typing import Final
 
+from tool_intent.policy.adjusting import Adjusting
 from tool_intent.policy.catalogs import merged
 from tool_intent.policy.closing import close_groups
 from tool_intent.policy.collecting import no_collections
+from tool_intent.policy.demands import absent, on_broken
 from tool_intent.policy.entries import FileReader
 from tool_intent.policy.environments import Environments
 from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
@@ -26,11 +28,13 @@ from tool_intent.policy.model import (
 )
 from tool_intent.policy.names import tool_names
 from tool_intent.policy.options import Settings
+from tool_intent.policy.permitting import Doubts, Standings, no_doubts
 from tool_intent.policy.positions import START, Report, Span
 from tool_intent.policy.sentences import check_file, flat_rules
 from tool_intent.policy.sources import Candidate, Root
 from tool_intent.policy.targets import check_targets, declared_groups
 from tool_intent.policy.wordlists import WordList
+from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.functions import FUNCTION_TABLE
 from tool_intent.rules.tree import Words
 from tool_intent.runtime.model import RANKS, SENIORITY, Origin, Rank
@@ -43,11 +47,14 @@ _SHIPPED: Final[Rank] = "shipped"
 
 
 @no_collections()
-def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectivePolicy:
+def load(
+    roots: Sequence[Root], refused: Sequence[Candidate] = (), *, doubts: Doubts = no_doubts
+) -> EffectivePolicy:
     """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
 
-    Never raises for what a file holds: errors, of `refused` places too, are all in `.broken`, and
-    a policy that has any denies every call. Warnings are in `.warnings`.
+    `doubts` tells why what an org file permits does not count. Never raises for what a file holds:
+    errors, of `refused` places too, are all in `.broken`, and a policy that has any denies every
+    call. Warnings are in `.warnings`.
     """
     report = Report()
     for place in refused:
@@ -58,7 +65,10 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
         )  # fmt: skip
     reader = Reader(report)
     shipped = reader.shipped_catalogs()
-    ranked = _ranked(reader, roots)
+    reached = _reached(reader, roots)
+    ranked = list(reached)
+    standing = Standings(reached, doubts)
+    adjusting = Adjusting(ranked, standing, report)
     catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
 
     parts = [(file, rank, FileReader(file, rank, report)) for file, rank in ranked]
@@ -68,7 +78,7 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
     names = tool_names(tuple(sorted(tools)), tuple(sorted(groups)))
     check_targets(parts, declared, groups, names, report)
     environments = Environments(ranked, catalogs, declared, names)
-    settings = Settings(ranked, report)
+    settings = Settings(ranked, standing, report)
 
     items: list[Requirement | Rule] = []
     fields: dict[str, list[FieldDefinition]] = {}
@@ -78,9 +88,11 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
         for definition in part.definitions():
             fields.setdefault(definition.name, []).append(definition)
         items += part.requirements(partial(environments.of, file, rank))
-        items += _rules(file, rank, environments, settings, report)
+        found = _rules(file, rank, environments, settings, report)
+        items += [adjusting.settled(rule, file) for rule in found]
         unlisted += part.unlisted()
     _check_ids(ranked, report)
+    broken = report.of("error")
 
     return EffectivePolicy(
         items=tuple(close_groups(items, declared, groups)),
@@ -89,20 +101,42 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
         groups=groups,
         catalog=tools,
         sources=_sources(ranked, catalogs),
-        broken=report.of("error"),
+        broken=broken,
+        on_broken=on_broken(ranked, _ranks_of(broken, ranked, roots, refused), standing, report),
+        absent=tuple(absent(ranked)),
         warnings=report.of("warning"),
         digest=_digest(ranked, catalogs),
     )
 
 
-def _ranked(reader: Reader, roots: Sequence[Root]) -> list[tuple[PolicyFile, Rank]]:
-    """Every file of the closure at each rank that reaches it, once a rank, extender first."""
-    found: dict[tuple[int, Rank], tuple[PolicyFile, Rank]] = {}
+def _reached(
+    reader: Reader, roots: Sequence[Root]
+) -> dict[tuple[PolicyFile, Rank], list[PolicyFile]]:
+    """Every file of the closure at each rank that reaches it, extender first, with the roots that
+    do."""
+    found: dict[tuple[PolicyFile, Rank], list[PolicyFile]] = {}
     for root in roots:
         file = reader.root(root)
-        for reached in file.closure() if file is not None else ():
-            found.setdefault((id(reached), root.rank), (reached, root.rank))
-    return list(found.values())
+        if file is not None:
+            for reached in file.closure():
+                found.setdefault((reached, root.rank), []).append(file)
+    return found
+
+
+def _ranks_of(
+    broken: Iterable[Diagnostic],
+    ranked: Iterable[tuple[PolicyFile, Rank]],
+    roots: Iterable[Root],
+    refused: Iterable[Candidate],
+) -> Iterable[tuple[str, Rank]]:
+    """The files that are broken, with the strongest rank each is found at; what is found nowhere
+    counts as the strongest."""
+    ranks: dict[str, Rank] = {}
+    known = [(r.shown, r.rank) for r in roots] + [(r.shown, r.rank) for r in refused]
+    for shown, rank in [*known, *((file.shown, rank) for file, rank in ranked)]:
+        before = ranks.get(shown, rank)
+        ranks[shown] = min(before, rank, key=SENIORITY.__getitem__)
+    return [(d.file, ranks.get(d.file, "org")) for d in broken]
 
 
 def _named_catalogs(

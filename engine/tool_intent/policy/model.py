@@ -11,6 +11,8 @@ from tool_intent.rules.tree import Condition
 from tool_intent.rules.tree import Rule as RuleTree
 from tool_intent.runtime.model import Effect, Origin, Rank
 
+#: An effect by time: from when (seconds since the epoch, -inf first) it is what.
+Schedule: TypeAlias = tuple[tuple[float, Effect], ...]
 #: A JSON Schema for one scalar: a mapping of 2020-12 keywords, or a boolean schema.
 FieldSchema: TypeAlias = Mapping[str, Any] | bool
 
@@ -81,7 +83,13 @@ class Scopes:
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A sentence of the rule language, checked, with the names of its file. `targets` and
-    `excepted` are names, globs and groups."""
+    `excepted` are names, globs and groups.
+
+    `effect` is what it comes to in the end, `declared` what its sentence says, `floor` how far
+    weaker ranks may lower it, None for not at all. `schedule` has the effect by time and by point
+    of enforcement, "" standing for any other; it is empty where the effect never differs.
+    `adjusted` are the places of what counted.
+    """
 
     id: str
     tree: RuleTree
@@ -92,6 +100,15 @@ class Rule:
     floor: Effect | None
     origin: Origin
     policy: str
+    declared: Effect = "deny"
+    adjusted: tuple[Origin, ...] = ()
+    schedule: Mapping[str, Schedule] = field(default_factory=dict)
+
+    @property
+    def off(self) -> bool:
+        """Whether it is off at all times and everywhere, so that it is not judged."""
+        effects = [effect for steps in self.schedule.values() for _, effect in steps]
+        return all(effect == "off" for effect in [self.effect, *effects])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +135,21 @@ class CatalogTool:
 
 
 @dataclass(frozen=True, slots=True)
+class Absent:
+    """A policy that `must_extend` of a stronger rank demands and none of a weaker one extends."""
+
+    name: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class EffectivePolicy:
     """Everything that applies, with the place that says it.
 
     `fields[name]` lists definitions, the extender's first. `groups` maps `@name` to names, globs
     and groups. `broken` holds the errors of files that were found and cannot be used: each call
-    is then denied. `digest` is `sha256:…` over all of it and the Unicode version.
+    is then denied, or asked where `on_broken` gives `ask` for the file. `absent` are policies that
+    a stronger one demands. `digest` is `sha256:…` over all of it and the Unicode version.
     """
 
     items: tuple[Requirement | Rule, ...] = ()
@@ -135,9 +161,11 @@ class EffectivePolicy:
     broken: tuple[Diagnostic, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     digest: str = ""
+    on_broken: Mapping[str, Effect] = field(default_factory=dict)
+    absent: tuple[Absent, ...] = ()
 
     @property
     def empty(self) -> bool:
         """No entry, no rule, nothing held against unlisted tools: it asks for nothing."""
         says = any(u.effect != "off" for u in self.unlisted)
-        return not self.items and not says and not self.broken
+        return not self.items and not says and not self.broken and not self.absent

@@ -3,73 +3,149 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from yaml import Node
 
 from tool_intent.policy.files import PolicyFile
+from tool_intent.policy.permitting import Standings
 from tool_intent.policy.positions import Report, members
 from tool_intent.rules import tree as t
 from tool_intent.rules.diagnostics import nearest
-from tool_intent.runtime.model import Rank
+from tool_intent.runtime.model import SENIORITY, Rank
 
 _Ranked = Sequence[tuple[PolicyFile, Rank]]
+
+
+#: In place of an option: the values are those that the declaring file gives, whatever the files
+#: that this one extends set.
+RESET: Final = "$reset"
+_Instance: TypeAlias = tuple[int, Rank]
 
 
 class _Setting(NamedTuple):
     value: Any
     file: PolicyFile
-    line: int
+    rank: Rank
+    key: Node
 
 
 class Settings:
     """The values of options, by the file that declares them and the rank it is judged at.
 
-    A policy sets options of what it extends and of files at its own rank.
+    A policy sets options of what it extends, of files at its own rank, and within their bounds
+    those of stronger ranks that none as strong has set.
     """
 
-    def __init__(self, ranked: _Ranked, report: Report) -> None:
+    def __init__(self, ranked: _Ranked, standing: Standings, report: Report) -> None:
+        self._ranked = ranked
+        self._standing = standing
         self._report = report
-        self._set: dict[tuple[int, Rank], dict[str, _Setting]] = {}
+        self._set: dict[_Instance, dict[str, list[_Setting]]] = {}
+        #: Files whose settings a policy that extends them takes back.
+        self._reset: dict[_Instance, set[int]] = {}
         for file, rank in ranked:
             options = file.data.get("options")
             if isinstance(options, dict):
-                peers = [f for f, r in ranked if r == rank]
-                self._read(file, rank, options, peers)
+                self._read(file, rank, options)
 
     def of(self, file: PolicyFile, rank: Rank) -> Mapping[str, Any]:
         """What the options of a file are set to at a rank; those left as declared are not in it."""
-        return {name: s.value for name, s in self._set.get((id(file), rank), {}).items()}
+        taken_back = self._reset.get((id(file), rank), set())
+        values: dict[str, Any] = {}
+        for name, said in self._set.get((id(file), rank), {}).items():
+            standing = [s for s in said if id(s.file) not in taken_back]
+            if standing:
+                strongest = min(SENIORITY[s.rank] for s in standing)
+                values[name] = self._agreed(
+                    name, [s for s in standing if SENIORITY[s.rank] == strongest]
+                )
+        return values
 
-    def _read(
-        self, file: PolicyFile, rank: Rank, options: dict[str, Any], peers: list[PolicyFile]
-    ) -> None:
-        within = list(dict.fromkeys([*file.closure(), *peers]))
+    def _agreed(self, name: str, said: Sequence[_Setting]) -> Any:
+        first = said[0]
+        for other in said[1:]:
+            if other.value != first.value:
+                self._error(
+                    other.file, other.key,
+                    f"`{name}` is set to {_shown(first.value)} in {first.file.shown} on line "
+                    f"{_line(first.key)}",
+                    "set it once",
+                )  # fmt: skip
+        return first.value
+
+    def _read(self, file: PolicyFile, rank: Rank, options: dict[str, Any]) -> None:
+        own = [f for f, r in self._ranked if r == rank]
+        own = list(dict.fromkeys([*file.closure(), *own]))
+        above = [(f, r) for f, r in self._ranked if SENIORITY[r] < SENIORITY[rank]]
+        within = [*((f, rank) for f in own), *above]
         for pack, values, key, node in members(options, file.document.value(["options"])):
             if not isinstance(values, dict):
                 continue
-            named = [f for f in within if pack in (f.policy, f.shown)]
+            named = [(f, r) for f, r in within if pack in (f.policy, f.shown)]
             if not named:
-                self._unknown_pack(file, pack, key, within)
+                self._unknown_pack(file, pack, key, [f for f, _ in within])
                 continue
-            holders = [f for n in named for f in n.closure()]
+            holders = list(dict.fromkeys((h, r) for n, r in named for h in n.closure()))
             for name, value, at, place in members(values, node):
-                holder = next((f for f in holders if name in _declared(f)), None)
-                if holder is None:
-                    self._unknown_option(file, pack, name, at, holders)
-                elif self._fits(file, _declared(holder)[name], value, place):
-                    self._keep(holder, rank, name, _Setting(value, file, _line(at)), at)
+                if name == RESET:
+                    self._take_back(file, rank, holders, value, place)
+                else:
+                    self._one(file, rank, pack, holders, (name, value, at, place))
 
-    def _keep(self, holder: PolicyFile, rank: Rank, name: str, setting: _Setting, at: Node) -> None:
-        kept = self._set.setdefault((id(holder), rank), {})
-        before = kept.setdefault(name, setting)
-        if before.value != setting.value:
-            self._error(
-                setting.file, at,
-                f"`{name}` is set to {_shown(before.value)} in {before.file.shown} on line "
-                f"{before.line}",
-                "set it once",
-            )  # fmt: skip
+    def _one(
+        self,
+        file: PolicyFile,
+        rank: Rank,
+        pack: str,
+        holders: Sequence[tuple[PolicyFile, Rank]],
+        setting: tuple[str, Any, Node, Node],
+    ) -> None:
+        name, value, key, node = setting
+        declaring = [(h, r) for h, r in holders if name in _declared(h)]
+        if not declaring:
+            self._unknown_option(file, pack, name, key, [h for h, _ in holders])
+            return
+        first = declaring[0][0]
+        said = _Setting(value, file, rank, key)
+        if self._fits(file, _declared(first)[name], value, node):
+            counted = [self._keep(h, r, name, said) for h, r in declaring if h is first]
+            if None not in counted:
+                self._locked(said, name, next(why for why in counted if why is not None))
+
+    def _keep(self, holder: PolicyFile, rank: Rank, name: str, said: _Setting) -> str | None:
+        """Note a setting; or why it does not count at that rank."""
+        if said.rank != rank:
+            if _declared(holder)[name].low is None:
+                return "it has no bounds"
+            why = self._standing(holder, rank)
+            if why is not None:
+                return f"its bounds do not count: {why}"
+        self._set.setdefault((id(holder), rank), {}).setdefault(name, []).append(said)
+        return None
+
+    def _locked(self, said: _Setting, name: str, why: str) -> None:
+        self._report.warning(
+            "policy/not-permitted", said.file.shown, said.file.document.span(said.key),
+            f"`{name}` of a stronger rank cannot be set here: {why}",
+            "it changes nothing: remove it, or ask whoever keeps the rules",
+        )  # fmt: skip
+
+    def _take_back(
+        self,
+        file: PolicyFile,
+        rank: Rank,
+        holders: Sequence[tuple[PolicyFile, Rank]],
+        value: Any,
+        node: Node,
+    ) -> None:
+        if value is not True:
+            self._error(file, node, f"`{RESET}` is true or left out", f"write {RESET}: true")
+            return
+        extended = {id(f) for f in file.closure()} - {id(file)}
+        for holder, at in holders:
+            if at == rank:
+                self._reset.setdefault((id(holder), rank), set()).update(extended)
 
     def _fits(self, file: PolicyFile, option: t.Option, value: Any, node: Node) -> bool:
         wanted, found = _kind(option.value), _kind(value)

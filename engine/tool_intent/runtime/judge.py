@@ -9,6 +9,7 @@ from tool_intent.runtime.arguments import is_plain_scalar, snapshot
 from tool_intent.runtime.decision import Decision, decided
 from tool_intent.runtime.extend import collisions
 from tool_intent.runtime.model import STRENGTH, Finding, Scalar
+from tool_intent.runtime.permissions import settled
 from tool_intent.runtime.pointer import escape, tokens
 from tool_intent.runtime.program import Program
 from tool_intent.runtime.strip import Carrier, Steps, places
@@ -24,12 +25,14 @@ _NO_CARRIERS: tuple[Carrier, ...] = ()
 
 class Around(NamedTuple):
     """What rules can ask about, besides the call itself: where it is made, what the surface tells
-    of it, the time (seconds since the epoch), and what its session did before."""
+    of it, the time (seconds since the epoch), what its session did before, and the point of
+    enforcement ("" where nothing is enforced)."""
 
     place: Place
     context: Mapping[str, Any] | None = None
     now: float | None = None
     view: SessionView | None = None
+    point: str = ""
 
 
 def judge(
@@ -60,6 +63,7 @@ def judge(
             found = program.judge(copy)
             if around is not None:
                 found = _by_rules(program, copy, program.carriers, found or [], around)
+                found = _as_permitted(program, found, around)
             findings = () if not found else _in_order(found, copy)
             return decided(id, program.tool, findings, copy, program.carriers, policy)
     return _judge_with_care(program, id, args, policy, schema, around)
@@ -109,6 +113,7 @@ def _judge_with_care(
         carriers = without(carriers, taken)
     if around is not None:
         found = _by_rules(program, copy, carriers, found, around)
+        found = _as_permitted(program, found, around)
     return decided(id, program.tool, _in_order(found, copy), copy, carriers, policy)
 
 
@@ -128,6 +133,12 @@ def _by_rules(
     if around.view is not None:
         around.view.tried(state)
     return found
+
+
+def _as_permitted(program: Program, found: list[Finding], around: Around) -> list[Finding]:
+    if not found or not program.permissions:
+        return found
+    return settled(found, program.permissions, around.now, around.point)
 
 
 def _state(

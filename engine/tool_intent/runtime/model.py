@@ -11,6 +11,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 Effect: TypeAlias = Literal["off", "note", "warn", "ask", "deny"]
 Verdict: TypeAlias = Literal["allow", "ask", "deny"]
 Rank: TypeAlias = Literal["shipped", "org", "team", "user", "repo", "directory", "session"]
+#: Where calls are enforced: a constant of each surface's own code.
+Point: TypeAlias = Literal["python", "run", "pi", "mcp"]
 Scalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 
@@ -23,6 +25,8 @@ RANKS: Final[tuple[Rank, ...]] = (
     "shipped", "org", "team", "user", "repo", "directory", "session",
 )  # fmt: skip
 SENIORITY: Final[dict[str, int]] = {rank: n for n, rank in enumerate(RANKS)}
+#: Every point of enforcement. `decide` is none: it answers what a rule says everywhere else.
+POINTS: Final[tuple[Point, ...]] = ("python", "run", "pi", "mcp")
 
 
 def strongest(effects: list[Effect]) -> Effect:

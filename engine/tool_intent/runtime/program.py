@@ -10,6 +10,7 @@ from tool_intent.runtime.extend import Advert
 from tool_intent.runtime.model import Finding, Origin
 from tool_intent.runtime.numbers import is_integer, is_multiple
 from tool_intent.runtime.patterns import searcher
+from tool_intent.runtime.permissions import Permissions
 from tool_intent.runtime.strip import Carrier
 from tool_intent.runtime.text import is_absent, normalise
 from tool_intent.runtime.views import View
@@ -31,7 +32,7 @@ class Image(NamedTuple):
     fields, with their place, that a catalog's schema of the tool defines itself. `asks` says
     whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
     `roles` what arguments they mean, `views` carriers and roles as each rank sees them, where
-    ranks differ.
+    ranks differ; `permissions` are as in `runtime.permissions`.
     """
 
     tool: str
@@ -49,7 +50,8 @@ class Image(NamedTuple):
     taken: tuple[tuple[tuple[str, ...], str], ...]
     asks: bool
     roles: dict[str, tuple[tuple[str, ...], ...]]
-    views: tuple[tuple[Any, ...], ...] = ()
+    views: tuple[tuple[Any, ...], ...]
+    permissions: dict[Any, Any]
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -104,8 +106,8 @@ class Program:
     mean nothing special to any host."""
 
     __slots__ = (
-        "adverts", "carriers", "collision", "judge", "known", "misspelt", "roles", "rules",
-        "taken", "templates", "tool", "views",
+        "adverts", "carriers", "collision", "judge", "known", "misspelt", "permissions", "roles",
+        "rules", "taken", "templates", "tool", "views",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -119,6 +121,7 @@ class Program:
         self.taken = frozenset(image.taken)
         self.roles = image.roles
         self.views = tuple(View(tuple(Carrier(*c) for c in v), roles) for v, roles in image.views)
+        self.permissions: Permissions = image.permissions
         names = _linked(image, self.templates)
         self.judge: Judge = names["judge"]
         #: Judges a call by rules, where there are any.
