@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 from tool_intent.policy.load import load
 from tool_intent.policy.model import EffectivePolicy
 from tool_intent.policy.sources import Root
-from tool_intent.runtime.model import EFFECTS, RANKS, Rank
+from tool_intent.runtime.model import EFFECTS, RANKS, SENIORITY, Rank
 
 STACKED: tuple[Rank, ...] = tuple(rank for rank in RANKS if rank != "shipped")
 #: Tools that no shipped catalog knows, so that each rank may say what they are.
@@ -94,12 +94,9 @@ def _catalogs(draw: st.DrawFn) -> dict[str, Any]:
 def policies(draw: st.DrawFn, *, permits: bool) -> dict[str, Any]:
     """One file. With `permits`, it may adjust and stage rules and set options."""
     said: dict[str, Any] = {"version": 1}
-    said["fields"] = {
-        "ticket": draw(_constraints),
-        **(
-            {"intent": draw(st.sampled_from([{}, {"minLength": 4}]))} if draw(st.booleans()) else {}
-        ),
-    }
+    said["fields"] = {"ticket": draw(_constraints)}
+    if draw(st.booleans()):
+        said["fields"]["intent"] = draw(st.sampled_from([{}, {"minLength": 4}]))
     keys = draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=3, unique=True))
     said["tools"] = {key: draw(_entry()) for key in keys}
     said["groups"] = {"@own": draw(st.lists(st.sampled_from(TOOLS), max_size=2, unique=True))}
@@ -125,9 +122,9 @@ class Stack(NamedTuple):
 
     files: tuple[tuple[Rank, dict[str, Any]], ...]
 
-    def of(self, *ranks: Rank) -> Stack:
-        """The files of some ranks alone."""
-        return Stack(tuple((r, f) for r, f in self.files if r in ranks))
+    def down_to(self, rank: Rank) -> Stack:
+        """The files of a rank and of stronger ones."""
+        return Stack(tuple((r, f) for r, f in self.files if SENIORITY[r] <= SENIORITY[rank]))
 
     @property
     def ranks(self) -> tuple[Rank, ...]:
@@ -142,8 +139,9 @@ class Stack(NamedTuple):
             if "catalog" in said:
                 name = f"catalog-{rank}{number}.yaml"
                 _write(folder / name, said["catalog"])
-                said = {**said, "catalog": f"./{name}"}
-            _write(path, said)
+                _write(path, {**said, "catalog": f"./{name}"})
+            else:
+                _write(path, said)
             roots.append(Root(str(path), rank, f"{rank}{number}.yaml"))
         return load(roots)
 

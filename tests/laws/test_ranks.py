@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from tool_intent.compiler.loading import compiled
 from tool_intent.policy.model import EffectivePolicy
 from tool_intent.runtime.decision import Decision
-from tool_intent.runtime.model import SENIORITY, STRENGTH, Call, Rank
+from tool_intent.runtime.model import STRENGTH, Call, Rank
 from tool_intent.runtime.paths import Place
 
 from . import stacks as generated
@@ -70,15 +70,7 @@ def test_the_decision_is_the_strongest_of_what_each_rank_finds_by_itself(
 ) -> None:
     """The oracle: for each rank, that rank and the stronger ones alone."""
     whole = judged(sound(stack.load(folder)), calls)
-    alone = {
-        rank: judged(
-            sound(
-                stack.of(*(r for r in stack.ranks if SENIORITY[r] <= SENIORITY[rank])).load(folder)
-            ),
-            calls,
-        )
-        for rank in stack.ranks
-    }
+    alone = {rank: judged(sound(stack.down_to(rank).load(folder)), calls) for rank in stack.ranks}
     for number, decision in enumerate(whole):
         expected = max(strength(alone[rank][number]) for rank in stack.ranks)
         assert strength(decision) == expected, (number, decision.findings)

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from tool_intent.authoring.monotone import session_monotone
 from tool_intent.cli.options import Format, Formatted, Policies
 from tool_intent.cli.policies import load_or_fail
+from tool_intent.cli.ranks import tell_floor, tell_why
 from tool_intent.cli.terminal import err, fail, out, styled, visible
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.lower_rules import message_of
@@ -28,19 +30,34 @@ def show(
     sources: Annotated[
         bool, typer.Option("--sources", help="Each place looked at: loaded, absent or refused.")
     ] = False,
+    why: Annotated[
+        str | None,
+        typer.Option(
+            "--why", metavar="RULE", help="All that bears on one rule, and what counts."
+        ),
+    ] = None,
+    floor: Annotated[
+        bool, typer.Option("--floor", help="The least that weaker ranks can make of every rule.")
+    ] = False,
     policy: Policies = None,
     format_: Formatted = Format.TEXT,
 ) -> None:
-    """Show the policy that applies here: --effective or --sources.
+    """Show the policy that applies here: one of --effective, --sources, --why RULE, --floor.
 
-    Example: tool-intent show --effective
+    Example: tool-intent show --why shell/force-push
     """
-    if effective == sources:
-        fail("show takes one of --effective and --sources")
+    if [effective, sources, why is not None, floor].count(True) != 1:
+        fail("show takes one of --effective, --sources, --why RULE and --floor")
     if sources:
         _sources(policy or [], format_)
+        return
+    artifact = load_or_fail(policy or [], found=not policy)
+    if effective:
+        _effective(artifact, format_)
+    elif why is not None:
+        tell_why(artifact.policy, why, format_)
     else:
-        _effective(load_or_fail(policy or [], found=not policy), format_)
+        tell_floor(artifact.policy, format_)
 
 
 def schema(
@@ -158,6 +175,9 @@ def _effective(artifact: Artifact, format_: Format) -> None:
     for rule in rules:
         but = f" except {', '.join(rule['except'])}" if rule["except"] else ""
         floor = f", floor {rule['floor']}" if rule["floor"] else ""
+        if rule["adjusted"]:
+            floor += f", {rule['declared']} before {', '.join(rule['adjusted'])}"
+        floor += "" if rule["session_monotone"] else ", not session-monotone"
         out.print(
             visible(f"rule {rule['rule']} on {', '.join(rule['targets'])}{but}: {rule['message']}"),
             styled(f"[{rule['effect']}{floor}]", "dim"),
@@ -198,6 +218,10 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "message": message_of(rule.tree),
         "policy": rule.policy,
         "origin": str(rule.origin),
+        "rank": rule.origin.rank,
+        "declared": rule.declared,
+        "adjusted": [str(place) for place in rule.adjusted],
+        "session_monotone": session_monotone(rule),
     }
 
 

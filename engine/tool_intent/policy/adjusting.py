@@ -39,19 +39,20 @@ class Adjusting:
 
     def settled(self, rule: Rule, file: PolicyFile) -> Rule:
         """The rule, found in `file`, as everything that adjusts it leaves it."""
-        said = self._said.get(rule.id)
-        if said is None:
-            return rule
+        floor = self._floor(rule, file)
+        said = self._said.get(rule.id, ())
         rank = rule.origin.rank
         own = [a for a in said if a.rank == rank]
         weaker = [a for a in said if SENIORITY[a.rank] > SENIORITY[rank]]
         schedule, counted = self._by_own(rule, own)
         if weaker:
-            counted += self._by_weaker(rule, schedule, weaker, self._floor(rule, file))
+            counted += self._by_weaker(rule, schedule, weaker, floor)
+        effect = schedule[""][-1][1]
         plain = len(schedule) == 1 and len(schedule[""]) == 1
         return replace(
             rule,
-            effect=schedule[""][-1][1],
+            effect=effect,
+            lowest=effect if floor[0] is None else _at_most(floor[0])(effect),
             schedule={} if plain else schedule,
             adjusted=tuple(dict.fromkeys(counted)),
         )

@@ -88,7 +88,7 @@ class Rule:
     `effect` is what it comes to in the end, `declared` what its sentence says, `floor` how far
     weaker ranks may lower it, None for not at all. `schedule` has the effect by time and by point
     of enforcement, "" standing for any other; it is empty where the effect never differs.
-    `adjusted` are the places of what counted.
+    `adjusted` are the places of what counted; `lowest` is how far weaker ranks may still bring it.
     """
 
     id: str
@@ -101,6 +101,7 @@ class Rule:
     origin: Origin
     policy: str
     declared: Effect = "deny"
+    lowest: Effect | None = None
     adjusted: tuple[Origin, ...] = ()
     schedule: Mapping[str, Schedule] = field(default_factory=dict)
 

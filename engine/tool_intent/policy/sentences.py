@@ -117,6 +117,7 @@ def flat_rules(
             floor=rule.floor.effect if rule.floor is not None else None,
             origin=Origin(file, at.line, at.column, rank),
             policy=policy,
+            declared=rule.verdict.effect or "deny",
         )
 
 

@@ -1,0 +1,142 @@
+"""`show --why` and `show --floor`: who says what of a rule, and the least that is sure of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from math import isinf
+from typing import Any
+
+import typer
+
+from tool_intent.authoring.monotone import session_monotone
+from tool_intent.cli.options import Format
+from tool_intent.cli.terminal import fail, out, styled, visible
+from tool_intent.compiler.lower_rules import message_of
+from tool_intent.policy.model import EffectivePolicy, Requirement, Rule, Schedule
+from tool_intent.rules.diagnostics import nearest
+from tool_intent.runtime.model import SENIORITY
+from tool_intent.runtime.wire import dump
+
+
+def tell_why(policy: EffectivePolicy, id_: str, format_: Format) -> None:
+    """Everything that bears on the effect of one rule, at each rank it is judged at."""
+    rules = [item for item in policy.items if isinstance(item, Rule)]
+    found = [rule for rule in rules if rule.id == id_]
+    if not found:
+        near = nearest(id_, [rule.id for rule in rules])
+        fail(f"no rule is called `{visible(id_)}`" + (f"; did you mean `{near}`?" if near else ""))
+    rows = [_why(rule, policy) for rule in _by_rank(found)]
+    if format_ is Format.JSON:
+        typer.echo(dump(rows))
+        return
+    for row in rows:
+        _print_why(row)
+
+
+def tell_floor(policy: EffectivePolicy, format_: Format) -> None:
+    """Each entry and rule with the least that weaker ranks can make of it."""
+    rows = [*_entry_rows(policy), *_rule_rows(policy)]
+    if format_ is Format.JSON:
+        typer.echo(dump(rows))
+        return
+    for row in rows:
+        now = "" if row["least"] == row["effect"] else f" ({row['effect']} today)"
+        out.print(
+            visible(f"{row['rank']:<10}{row['what']}:"),
+            styled(row["least"], "bold"),
+            visible(now.strip()),
+            styled(row["origin"], "dim"),
+        )
+    if not rows:
+        out.print("No entry and no rule: nothing is sure.")
+
+
+def _entry_rows(policy: EffectivePolicy) -> Sequence[dict[str, Any]]:
+    """Entries of `tools:` are never lowered by a weaker rank."""
+    return [
+        {
+            "what": f"{item.key} requires {', '.join(u.name for u in item.uses if u.required)}",
+            "rank": item.origin.rank,
+            "effect": item.effect,
+            "least": item.effect,
+            "origin": str(item.origin),
+        }
+        for item in policy.items
+        if isinstance(item, Requirement) and any(use.required for use in item.uses)
+    ]
+
+
+def _rule_rows(policy: EffectivePolicy) -> Sequence[dict[str, Any]]:
+    found = [item for item in policy.items if isinstance(item, Rule)]
+    return [
+        {
+            "what": f"rule {rule.id}",
+            "rank": rule.origin.rank,
+            "effect": rule.effect,
+            "least": rule.lowest or rule.effect,
+            "origin": str(rule.origin),
+        }
+        for rule in _by_rank(found)
+    ]
+
+
+def _by_rank(rules: Sequence[Rule]) -> list[Rule]:
+    return sorted(rules, key=lambda rule: SENIORITY[rule.origin.rank])
+
+
+def _why(rule: Rule, policy: EffectivePolicy) -> dict[str, Any]:
+    told = [w.to_dict() for w in policy.warnings if f"`{rule.id}`" in w.message]
+    return {
+        "rule": rule.id,
+        "rank": rule.origin.rank,
+        "origin": str(rule.origin),
+        "policy": rule.policy,
+        "message": message_of(rule.tree),
+        "declared": rule.declared,
+        "adjusted": [str(place) for place in rule.adjusted],
+        "effect": rule.effect,
+        "schedule": _schedule(rule.schedule),
+        "floor": rule.floor,
+        "least": rule.lowest or rule.effect,
+        "options": dict(rule.scopes.options),
+        "session_monotone": session_monotone(rule),
+        "ignored": told,
+    }
+
+
+def _schedule(schedule: Mapping[str, Schedule]) -> list[dict[str, Any]]:
+    return [
+        {"at": point or "anywhere else", "from": _day(since), "effect": effect}
+        for point, steps in schedule.items()
+        for since, effect in steps
+    ]
+
+
+def _day(since: float) -> str | None:
+    if isinf(since):
+        return None
+    return datetime.fromtimestamp(since, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _print_why(row: Mapping[str, Any]) -> None:
+    out.print(
+        styled(row["rule"], "bold"),
+        visible(f"at rank {row['rank']}: {row['message']}"),
+        styled(row["origin"], "dim"),
+    )
+    said = f"  declared {row['declared']}"
+    if row["adjusted"]:
+        said += f", adjusted to {row['effect']} by {', '.join(row['adjusted'])}"
+    out.print(visible(said))
+    for step in row["schedule"]:
+        since = f" from {step['from']}" if step["from"] else ""
+        out.print(visible(f"  {step['effect']}{since} at {step['at']}"))
+    floor = f"floor {row['floor']}" if row["floor"] else "no floor"
+    out.print(visible(f"  {floor}: weaker ranks can bring it to {row['least']}"))
+    for name, value in row["options"].items():
+        out.print(visible(f"  option {name} is {value}"))
+    if not row["session_monotone"]:
+        out.print("  not session-monotone: what weaker ranks refuse may keep it quiet later")
+    for told in row["ignored"]:
+        out.print(visible(f"  not counted: {told['file']}:{told['line']}: {told['message']}"))
