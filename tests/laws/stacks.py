@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 import hypothesis.strategies as st
@@ -21,6 +22,13 @@ KEYS = [*TOOLS, "@write", "@edit", "@own", "mcp__*", "*"]
 FIELDS = ["intent", "rationale", "ticket"]
 #: Rule ids: some that ranks share.
 IDS = [f"r/{name}" for name in "abcd"]
+
+#: Lists of stages, and moments before, between and after them.
+STAGES = [
+    [{"from": "2026-01-01", "effect": "note"}, {"from": "2027-01-01", "effect": "deny"}],
+    [{"from": "2026-06-01", "effect": "warn"}],
+]
+MOMENTS = [1_700_000_000.0, 1_780_000_000.0, 1_790_000_000.0, 1_900_000_000.0, None]
 
 _effects = st.sampled_from(["note", "warn", "ask", "deny"])
 _constraints = st.sampled_from(
@@ -91,8 +99,9 @@ def _catalogs(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def policies(draw: st.DrawFn, *, permits: bool) -> dict[str, Any]:
-    """One file. With `permits`, it may adjust and stage rules and set options."""
+def policies(draw: st.DrawFn, *, adjustable: list[str] | None) -> dict[str, Any]:
+    """One file. It may adjust and stage rules called as one of `adjustable`, to which those that it
+    gives itself are added; none where that is None."""
     said: dict[str, Any] = {"version": 1}
     said["fields"] = {"ticket": draw(_constraints)}
     if draw(st.booleans()):
@@ -111,9 +120,13 @@ def policies(draw: st.DrawFn, *, permits: bool) -> dict[str, Any]:
         words = draw(st.sampled_from(['["fix", "x"]', '["PAY-1"]', '["qqq"]']))
         head = f"words listed = {words}\noption least = {draw(st.integers(1, 3))} between 1 and 4\n"
         said["rules"] = head + "".join(draw(_rule(name)) for name in names)
-    if permits and draw(st.booleans()):
-        adjusted = draw(st.lists(st.sampled_from(IDS), min_size=1, max_size=2, unique=True))
+    if adjustable is not None:
+        adjustable += [name for name in names if name not in adjustable]
+    if adjustable and draw(st.booleans()):
+        adjusted = draw(st.lists(st.sampled_from(adjustable), min_size=1, max_size=2, unique=True))
         said["adjust"] = {name: draw(st.sampled_from(EFFECTS)) for name in adjusted}
+        if draw(st.booleans()):
+            said["stages"] = {adjusted[0]: draw(st.sampled_from(STAGES))}
     return said
 
 
@@ -125,6 +138,14 @@ class Stack(NamedTuple):
     def down_to(self, rank: Rank) -> Stack:
         """The files of a rank and of stronger ones."""
         return Stack(tuple((r, f) for r, f in self.files if SENIORITY[r] <= SENIORITY[rank]))
+
+    def shuffled(self, order: Random) -> Stack:
+        """The files in another order within each rank, one of them twice."""
+        files = list(self.files)
+        order.shuffle(files)
+        files.append(files[0])
+        files.sort(key=lambda pair: SENIORITY[pair[0]])
+        return Stack(tuple(files))
 
     @property
     def ranks(self) -> tuple[Rank, ...]:
@@ -151,7 +172,8 @@ def stacks(draw: st.DrawFn, *, permits: bool = False) -> Stack:
     """Two to four files at one to four ranks."""
     ranks = draw(st.lists(st.sampled_from(STACKED), min_size=2, max_size=4))
     ranks.sort(key=STACKED.index)
-    return Stack(tuple((rank, draw(policies(permits=permits))) for rank in ranks))
+    adjustable: list[str] | None = [] if permits else None
+    return Stack(tuple((rank, draw(policies(adjustable=adjustable))) for rank in ranks))
 
 
 _PATHS = ["src/a.py", "b.py", "$X/c"]

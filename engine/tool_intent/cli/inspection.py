@@ -32,9 +32,7 @@ def show(
     ] = False,
     why: Annotated[
         str | None,
-        typer.Option(
-            "--why", metavar="RULE", help="All that bears on one rule, and what counts."
-        ),
+        typer.Option("--why", metavar="RULE", help="All that bears on one rule, and what counts."),
     ] = None,
     floor: Annotated[
         bool, typer.Option("--floor", help="The least that weaker ranks can make of every rule.")
