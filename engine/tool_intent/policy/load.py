@@ -28,7 +28,7 @@ from tool_intent.policy.model import (
 )
 from tool_intent.policy.names import tool_names
 from tool_intent.policy.options import Settings
-from tool_intent.policy.permitting import Doubts, Standings, no_doubts
+from tool_intent.policy.permitting import Doubts, Standings, doubts_here
 from tool_intent.policy.positions import START, Report, Span
 from tool_intent.policy.sentences import check_file, flat_rules
 from tool_intent.policy.sources import Candidate, Root
@@ -48,13 +48,13 @@ _SHIPPED: Final[Rank] = "shipped"
 
 @no_collections()
 def load(
-    roots: Sequence[Root], refused: Sequence[Candidate] = (), *, doubts: Doubts = no_doubts
+    roots: Sequence[Root], refused: Sequence[Candidate] = (), *, doubts: Doubts | None = None
 ) -> EffectivePolicy:
     """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
 
-    `doubts` tells why what an org file permits does not count. Never raises for what a file holds:
-    errors, of `refused` places too, are all in `.broken`, and a policy that has any denies every
-    call. Warnings are in `.warnings`.
+    `doubts` tells why what an org file permits does not count; without it `policy.standing` is
+    asked. Never raises for what a file holds: errors, of `refused` places too, are all in
+    `.broken`, and a policy that has any denies every call. Warnings are in `.warnings`.
     """
     report = Report()
     for place in refused:
@@ -67,7 +67,7 @@ def load(
     shipped = reader.shipped_catalogs()
     reached = _reached(reader, roots)
     ranked = list(reached)
-    standing = Standings(reached, doubts)
+    standing = Standings(reached, doubts or doubts_here())
     adjusting = Adjusting(ranked, standing, report)
     catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
 

@@ -4,18 +4,34 @@ cannot write it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from time import time
+from typing import TYPE_CHECKING, TypeAlias
 
 from tool_intent.policy.files import PolicyFile
+from tool_intent.policy.sources import MACHINE
 from tool_intent.runtime.model import Rank
+
+if TYPE_CHECKING:
+    from tool_intent.policy.keys import Key
 
 #: Why what the file at a path, of these bytes, permits does not count; None where it does.
 Doubts: TypeAlias = Callable[[str, bytes], str | None]
 
 
-def no_doubts(path: str, data: bytes) -> str | None:  # noqa: ARG001
-    """Nothing is doubted: for policies that nobody is judged by."""
-    return None
+def doubts_here(machine: str = MACHINE) -> Doubts:
+    """Whether the user of this process could have written a file, or a key pinned in the machine
+    folder vouches for it, as of now."""
+    keys: list[Key] = []
+
+    def doubt(path: str, data: bytes) -> str | None:
+        from tool_intent.policy.keys import pinned_keys
+        from tool_intent.policy.standing import standing
+
+        keys[:] = keys or pinned_keys(machine)
+        found = standing(path, "org", data, keys, time())
+        return None if found.admitted else found.reason
+
+    return doubt
 
 
 class Standings:

@@ -119,10 +119,14 @@ def _unknown_key(node: Node, key: str, known: list[str], title: str) -> _Fault:
     if title == "constraint":
         help_ = f"did you mean `{near}`?" if near else "constraints: " + ", ".join(known)
         return _Fault("policy/unknown-constraint", node, f"no constraint is called `{key}`", help_)
-    if title == "tool":
-        near = near or _MEANT.get(key)
+    if near is None and _MEANT.get(key) in known:
+        near = _MEANT[key]
     help_ = f"did you mean `{near}`?" if near else "keys: " + ", ".join(known)
-    return _Fault("policy/unknown-key", node, f"`{key}` is not a key of a {title}", help_)
+    return _Fault("policy/unknown-key", node, f"`{key}` is not a key of {_one(title)}", help_)
+
+
+def _one(title: str) -> str:
+    return f"an {title}" if title[0] in "aeiou" else f"a {title}"
 
 
 def _missing(document: Document, error: _Failure) -> Iterator[_Fault]:
@@ -296,7 +300,7 @@ _WANTED: Final = {
     "options": ("a mapping from packs to values", "std/anti-fluff: {residue: 3}"),
     "adjustments": ("a mapping from rule ids to effects", "write git/force-push: warn"),
     "adjustment": ("an effect or a mapping", "write warn or {effect: deny, at: {mcp: ask}}"),
-    "any effect": ("an effect", "off, note, warn, ask or deny"),
+    "effect": ("an effect, a text,", "such as warn"),
     "points": ("a mapping from points of enforcement to effects", "write {mcp: warn}"),
     "stages": ("a list of stages", "write [{from: 2026-12-01, effect: note}]"),
     "stage": ("a mapping", "write {from: 2026-12-01, effect: note}"),
