@@ -14,6 +14,7 @@ from tool_intent.policy.collecting import no_collections
 from tool_intent.policy.entries import FileReader
 from tool_intent.policy.environments import Environments
 from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
+from tool_intent.policy.git_sources import GitSources
 from tool_intent.policy.model import (
     CatalogTool,
     EffectivePolicy,
@@ -55,7 +56,8 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
             f"`{place.shown}` cannot be read: {place.reason}",
             UNTIL_MENDED,
         )  # fmt: skip
-    reader = Reader(report)
+    git = GitSources.kept(report, os.environ, roots)
+    reader = Reader(report, git)
     shipped = reader.shipped_catalogs()
     ranked = _ranked(reader, roots)
     catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
@@ -87,7 +89,7 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
         unlisted=tuple(unlisted),
         groups=groups,
         catalog=tools,
-        sources=_sources(ranked, catalogs),
+        sources=(*_sources(ranked, catalogs), *git.consulted),
         broken=report.of("error"),
         warnings=report.of("warning"),
         digest=_digest(ranked, catalogs),
