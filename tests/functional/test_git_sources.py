@@ -71,6 +71,17 @@ def test_a_fresh_machine_fetches_what_is_locked_and_not_what_moved(
     assert asked(fetched) == {"/intent"}
 
 
+def test_the_same_policy_gives_the_same_bytes_and_is_not_written_again(fetched: Command) -> None:
+    path = fetched.cwd / "tool-intent.lock"
+    before, text = path.stat(), path.read_bytes()
+    again = fetched("lock")
+    assert (again.code, again.out) == (0, "tool-intent.lock is up to date.\n")
+    assert path.stat().st_ino == before.st_ino
+    rewrite(fetched, engine="0.0.1")
+    assert fetched("lock").out == "Wrote tool-intent.lock.\n"
+    assert path.read_bytes() == text
+
+
 def test_a_tag_that_moved_is_named_by_frozen_and_followed_by_update(
     fetched: Command, origin
 ) -> None:

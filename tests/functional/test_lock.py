@@ -84,17 +84,6 @@ def test_every_source_of_the_closure_is_locked(bare: Command, origin) -> None:
     assert bare("lock", "--frozen").code == 0
 
 
-def test_the_same_policy_gives_the_same_bytes_and_is_not_written_again(fetched: Command) -> None:
-    path = fetched.cwd / "tool-intent.lock"
-    before, text = path.stat(), path.read_bytes()
-    again = fetched("lock")
-    assert (again.code, again.out) == (0, "tool-intent.lock is up to date.\n")
-    assert path.stat().st_ino == before.st_ino
-    rewrite(fetched, engine="0.0.1")
-    assert fetched("lock").out == "Wrote tool-intent.lock.\n"
-    assert path.read_bytes() == text
-
-
 def test_policies_of_users_are_in_no_lock(plain: Command) -> None:
     write(plain.home / ".config" / "tool-intent" / "mine.yaml", POLICY.format("rationale"))
     locked(plain)
