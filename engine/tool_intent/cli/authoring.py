@@ -10,6 +10,7 @@ import typer
 
 from tool_intent.authoring.costs import BUDGET, RuleCost, rule_costs
 from tool_intent.cli.diagnostics import rendered
+from tool_intent.cli.lock import drift
 from tool_intent.cli.options import Format
 from tool_intent.cli.terminal import fail, out, styled, visible
 from tool_intent.policy.model import EffectivePolicy
@@ -83,7 +84,7 @@ def check(
     costs = sorted(rule_costs(policy), key=lambda c: -c.steps) if cost else []
     over = tuple(c.diagnostic() for c in costs if c.over)
     found = sorted(
-        policy.broken + policy.warnings + _emptiness(policy, roots) + over,
+        {*policy.broken, *policy.warnings, *_emptiness(policy, roots), *over, *drift(roots)},
         key=lambda d: (d.file, d.line, d.column, d.message),
     )
     if format_ is Format.JSON:

@@ -71,7 +71,9 @@ def load(
         raise PolicyError(f"no policy found; looked for {looked}" if looked else "no policy given")
     cache, notes = _cache(environ, candidates, cwd)
     place = (_root(candidates, cwd), cwd)
-    key = digest(engine_stamp(), repr(roots), repr(refused), repr(_catalogs()))
+    key = digest(
+        engine_stamp(), repr(roots), repr(refused), repr(_catalogs()), repr(_locked(roots))
+    )
     if cache is not None and not refused:
         known = _unchanged(cache, key)
         if known is not None:
@@ -118,6 +120,12 @@ def _catalogs() -> list[str]:
         return sorted(os.listdir(os.path.join(shipped(), "catalog")))
     except OSError:
         return []
+
+
+def _locked(roots: Sequence[Root]) -> list[str]:
+    """The folders with a lock: one that is added later may say that other commits are meant."""
+    holders = {os.path.dirname(os.path.dirname(root.path)) for root in roots}
+    return sorted(h for h in holders if os.path.lexists(os.path.join(h, "tool-intent.lock")))
 
 
 def _compiled(

@@ -12,6 +12,8 @@ from tool_intent.policy import catalogs, schema_errors, sources, wordlists
 from tool_intent.policy.catalogs import Catalog, read_catalog
 from tool_intent.policy.constraints import types_of
 from tool_intent.policy.encoding import decode, reads_alike
+from tool_intent.policy.git_source import is_git
+from tool_intent.policy.git_sources import GitSources
 from tool_intent.policy.positions import START, Document, Report, Span, text_nodes
 from tool_intent.policy.sentences import RuleText, read_block, read_rules
 from tool_intent.policy.sources import Root, Unreadable
@@ -113,8 +115,9 @@ class PolicyFile:
 class Reader:
     """Reads files for one load and reports what is wrong with them."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, git: GitSources) -> None:
         self._report = report
+        self._git = git
         self._files: dict[str, PolicyFile | None] = {}
         self._catalogs: dict[str, CatalogFile | None] = {}
         self._lists: dict[str, WordList] = {}
@@ -123,6 +126,7 @@ class Reader:
 
     def root(self, root: Root) -> PolicyFile | None:
         """A file that discovery or a person named, and through it all it extends."""
+        self._git.enter(root)
         pack = sources.pack_path(root.shown) == root.path
         held = () if pack else _held(root.path)
         return self._file(root.path, root.shown, pack, root.rank, (root.shown, START), held)
@@ -229,7 +233,7 @@ class Reader:
         path = self._beside(file, name, asked)
         if path is None:
             return
-        shown = _shown_beside(file, name)
+        shown = self._shown(file, path, name)
         if not os.path.exists(path) and _is_within(file.path, sources.shipped()):
             path = os.path.join(sources.shipped(), name)
         real = os.path.realpath(path)
@@ -249,14 +253,17 @@ class Reader:
 
     def _extended(self, file: PolicyFile, name: str, node: Node, rank: Rank) -> PolicyFile | None:
         pack = None if _is_relative(name) else sources.pack_path(name)
-        if pack is None and not _is_relative(name):
+        if pack is None and not _is_relative(name) and not is_git(name):
             self._unknown(file, node, "pack", name, sources.packs())
             return None
         asked = (file.shown, file.document.span(node))
-        path = pack or self._beside(file, name, asked)
+        if is_git(name):
+            path = self._git.named(name, asked)
+        else:
+            path = pack or self._beside(file, name, asked)
         if path is None:
             return None
-        shown = name if pack else _shown_beside(file, name)
+        shown = name if pack else self._shown(file, path, name)
         held = () if pack else file.held or _held(path)
         target = self._file(path, shown, pack is not None, rank, asked, held)
         if target is not None and target in self._open:
@@ -279,7 +286,7 @@ class Reader:
         path = self._beside(file, name, asked)
         if path is None:
             return None
-        return self._catalog(path, _shown_beside(file, name), rank, asked)
+        return self._catalog(path, self._shown(file, path, name), rank, asked)
 
     def _catalog(
         self, path: str, shown: str, rank: Rank, asked: tuple[str, Span]
@@ -300,6 +307,8 @@ class Reader:
     def _beside(self, file: PolicyFile, name: str, asked: tuple[str, Span]) -> str | None:
         """The path of a file named relative to `file`. A repository's policy stays within what
         holds its folder: whoever writes it decides what the engine reads and shows."""
+        if self._git.is_git(file.path):
+            return self._git.beside(file.path, name, asked)
         if os.path.isabs(name):
             self._report.error(
                 "policy/extends", *asked, f"`{name}` is no path relative to `{file.shown}`",
@@ -314,6 +323,12 @@ class Reader:
             )  # fmt: skip
             return None
         return path
+
+    def _shown(self, file: PolicyFile, path: str, name: str) -> str:
+        """What people call the file that `file` names."""
+        if self._git.is_git(path):
+            return str(self._git.at(path).source)
+        return os.path.normpath(os.path.join(os.path.dirname(file.shown), name))
 
     def _unknown(
         self, file: PolicyFile, node: Node, what: str, name: str, known: list[str]
@@ -345,7 +360,3 @@ def _held(path: str) -> tuple[str, ...]:
     if os.path.basename(folder) != sources.FOLDER:
         return ()
     return os.path.realpath(folder), os.path.realpath(os.path.dirname(folder))
-
-
-def _shown_beside(file: PolicyFile, name: str) -> str:
-    return os.path.normpath(os.path.join(os.path.dirname(file.shown), name))

@@ -17,6 +17,7 @@ from tool_intent.policy.demands import absent, on_broken
 from tool_intent.policy.entries import FileReader
 from tool_intent.policy.environments import Environments
 from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
+from tool_intent.policy.git_sources import GitSources
 from tool_intent.policy.model import (
     CatalogTool,
     EffectivePolicy,
@@ -63,7 +64,8 @@ def load(
             f"`{place.shown}` cannot be read: {place.reason}",
             UNTIL_MENDED,
         )  # fmt: skip
-    reader = Reader(report)
+    git = GitSources.kept(report, os.environ, roots)
+    reader = Reader(report, git)
     shipped = reader.shipped_catalogs()
     reached = _reached(reader, roots)
     ranked = list(reached)
@@ -100,7 +102,7 @@ def load(
         unlisted=tuple(unlisted),
         groups=groups,
         catalog=tools,
-        sources=_sources(ranked, catalogs),
+        sources=(*_sources(ranked, catalogs), *git.consulted),
         broken=broken,
         on_broken=on_broken(ranked, _ranks_of(broken, ranked, roots, refused), standing, report),
         absent=tuple(absent(ranked)),

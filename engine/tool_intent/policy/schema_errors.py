@@ -224,7 +224,8 @@ def _bad_pattern(document: Document, error: _Failure) -> Iterator[_Fault]:
             "define it under `$defs` and write `$ref: '#/$defs/name'`",
         )  # fmt: skip
     else:
-        yield _Fault("policy/name", node, f"`{error.instance}` is no {title}", '"@name"')
+        mend = _WRITTEN.get(title, '"@name"')
+        yield _Fault("policy/name", node, f"`{error.instance}` is no {title}", mend)
 
 
 def _too_little(document: Document, error: _Failure) -> Iterator[_Fault]:
@@ -310,6 +311,24 @@ _WANTED: Final = {
     "catalog": ("a mapping of keys such as `tools`", "start the file with `catalog: its-name`"),
     "argument path": ("the name of an argument, a text,", "such as path"),
     "group name": ("a group, a text,", 'such as "@write"'),
+    "lock": ("a mapping of keys such as `files`", "run `tool-intent lock` to write it"),
+    "locked text": ("a text", "run `tool-intent lock` to write it"),
+    "locked sources": ("a list of locked sources", "run `tool-intent lock` to write it"),
+    "locked file": ("a mapping of `path` and `sha256`", "run `tool-intent lock` to write it"),
+    "locked name": ("a mapping of `name` and `sha256`", "run `tool-intent lock` to write it"),
+    "locked git source": ("a mapping such as {url: …}", "run `tool-intent lock` to write it"),
+    "commit id": ("a text", "all digits of a commit, in quotes"),
+    "full reference": ("a text", "such as refs/tags/v1"),
+    "time": ("a text", "in UTC, such as 2026-11-30T12:00:00Z"),
+    "SHA-256": ("a text", "64 digits, in quotes"),
+}
+
+#: How to write what has to match a pattern, where it is no group, by the schema's title.
+_WRITTEN: Final = {
+    "commit id": "all digits of a commit, small letters",
+    "full reference": "such as refs/tags/v1",
+    "time": "in UTC, such as 2026-11-30T12:00:00Z",
+    "SHA-256": "64 digits, small letters; run `tool-intent lock` to work it out",
 }
 
 _TELLERS: Final[dict[str, _Teller]] = {
