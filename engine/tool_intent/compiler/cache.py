@@ -108,17 +108,14 @@ def open_cache(environ: Mapping[str, str], workspaces: list[str]) -> Cache | Non
     setting = environ.get("TOOL_INTENT_CACHE", "")
     if setting == "off":
         return None
-    base = environ.get("XDG_CACHE_HOME") or os.path.join(home(environ), ".cache")
+    base = environ.get("XDG_CACHE_HOME") or os.path.join(
+        environ.get("HOME") or os.path.expanduser("~"), ".cache"
+    )
     folder = os.path.realpath(setting or os.path.join(base, "tool-intent"))
     for workspace in workspaces:
         if within(folder, workspace):
             raise CacheRefused(f"{folder} lies inside the workspace {workspace}")
     return Cache(folder)
-
-
-def home(environ: Mapping[str, str]) -> str:
-    """The user's home folder."""
-    return environ.get("HOME") or os.path.expanduser("~")
 
 
 def within(path: str, folder: str) -> bool:

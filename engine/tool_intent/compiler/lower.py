@@ -9,6 +9,7 @@ from typing import Any
 from tool_intent.compiler import wording
 from tool_intent.compiler.conditions import ArgumentPaths, Atom, Condition, Sentence
 from tool_intent.compiler.constraints import parts
+from tool_intent.compiler.faults import faults
 from tool_intent.compiler.ir import Check, Field, Place, Report, Tool
 from tool_intent.compiler.lower_fields import (
     Use,
@@ -69,7 +70,7 @@ class Lowering:
                 self._exact.setdefault(requirement.key, []).append(requirement)
         folder = shipped()
         self._ours = {s.shown for s in policy.sources if s.path.startswith(folder)}
-        self._always = tuple(_broken(policy))
+        self._always = tuple(faults(policy.broken))
 
     def tool(self, name: str) -> Tool:
         """What calls of the tool `name` must satisfy."""
@@ -282,25 +283,6 @@ def _spellings(name: str) -> list[str]:
 
     normal = normalise(name) or name
     return [name] if normal == name else [name, normal]
-
-
-def _broken(policy: EffectivePolicy) -> Iterable[Report]:
-    """One report a file that cannot be used, with its first error."""
-    first: dict[str, Any] = {}
-    for diagnostic in policy.broken:
-        first.setdefault(diagnostic.file, []).append(diagnostic)
-    for file, errors in first.items():
-        error = errors[0]
-        more = f" (and {len(errors) - 1} more errors)" if len(errors) > 1 else ""
-        yield Report(
-            "policy/broken",
-            "deny",
-            "",
-            f"the policy {file} cannot be used: line {error.line}: {error.message}{more}",
-            "A person must mend it; `tool-intent check` shows every error.",
-            Origin(file, error.line, error.column, "session"),
-            None,
-        )
 
 
 def _entry_reports(

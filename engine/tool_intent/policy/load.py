@@ -13,7 +13,14 @@ from tool_intent.policy.closing import close_groups
 from tool_intent.policy.collecting import no_collections
 from tool_intent.policy.entries import FileReader
 from tool_intent.policy.environments import Environments
-from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
+from tool_intent.policy.files import (
+    BUILT_IN,
+    UNTIL_BACK,
+    UNTIL_MENDED,
+    CatalogFile,
+    PolicyFile,
+    Reader,
+)
 from tool_intent.policy.model import (
     CatalogTool,
     EffectivePolicy,
@@ -45,15 +52,17 @@ _SHIPPED: Final[Rank] = "shipped"
 def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectivePolicy:
     """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
 
-    Never raises for what a file holds: errors, of `refused` places too, are all in `.broken`, and
-    a policy that has any denies every call. Warnings are in `.warnings`.
+    Never raises for what a file holds: errors, those of places in `refused` too, are all in
+    `.broken`, and a policy that has any denies every call. Warnings are in `.warnings`.
     """
     report = Report()
     for place in refused:
+        missing = place.state == "missing"
+        said = f"cannot be read: {place.reason}" if not missing else f"is missing: {place.reason}"
         report.error(
-            "policy/unreadable", place.shown, START,
-            f"`{place.shown}` cannot be read: {place.reason}",
-            UNTIL_MENDED,
+            "policy/missing" if missing else "policy/unreadable", place.shown, START,
+            f"`{place.shown}` {said}",
+            UNTIL_BACK if missing else UNTIL_MENDED,
         )  # fmt: skip
     reader = Reader(report)
     shipped = reader.shipped_catalogs()
@@ -178,7 +187,9 @@ def _sources(
 ) -> tuple[Source, ...]:
     files: list[tuple[PolicyFile | CatalogFile | WordList, Rank]] = [*ranked, *catalogs]
     files += _word_lists(ranked)
-    return tuple(Source(file.path, file.shown, rank, file.digest) for file, rank in files)
+    return tuple(
+        Source(file.path, file.shown, rank, file.digest, file.held) for file, rank in files
+    )
 
 
 def _word_lists(ranked: Iterable[tuple[PolicyFile, Rank]]) -> list[tuple[WordList, Rank]]:
