@@ -142,7 +142,6 @@ def session(begin: dict[str, str]) -> Iterator[tuple[Path, Guard, Guard]]:
         blind = Guard.load(cwd=str(repo))
         patch.setattr(standing, "INTERVAL", 0.0)
         patch.setattr(standing, "RETRY", 0.0)
-        patch.setattr(standing, "SHARE", float("inf"))
         yield repo, Guard.load(cwd=str(repo)), blind
 
 
@@ -184,7 +183,7 @@ CHANGED_MODE = """
     import os
     from tool_intent import Guard
     from tool_intent.guard import standing
-    standing.INTERVAL, standing.RETRY, standing.SHARE = 0.0, 0.0, float("inf")
+    standing.INTERVAL = standing.RETRY = 0.0
     guard = Guard.load(cwd={repo!r})
     print(guard.check("pay", {{"intent": "Pay it."}}).allowed)
     os.chmod({path!r}, 0)

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 INTERVAL: Final = 0.1
 #: Seconds between attempts to load what could not be used: meanwhile every call is denied.
 RETRY: Final = 1.0
-#: Loading again takes at most this share of the time.
-SHARE: Final = 0.1
 #: Tools whose former fields are remembered.
 _MOST_TOOLS: Final = 20_000
 
@@ -152,7 +150,6 @@ class Standing:
     def _look(self) -> float:
         """Look at the disk; returns in how many seconds to do it again."""
         assert self._query is not None
-        start = monotonic()
         try:
             places = find(self._query)
             if not self._faults and not self._watch.changed(places):
@@ -165,7 +162,7 @@ class Standing:
 
             why = f"the policy cannot be loaded again ({type(error).__name__})"
             self._faults = (broken(why),)
-        return max(RETRY if self._faults else INTERVAL, (monotonic() - start) / SHARE)
+        return RETRY if self._faults else INTERVAL
 
     def _load(self, places: Places) -> tuple[Finding, ...]:
         """Load what was found; what is to be said of it on every call."""

@@ -30,7 +30,6 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository whose policy is looked at before every call."""
     for name in ("INTERVAL", "RETRY"):
         monkeypatch.setattr(standing, name, 0.0)
-    monkeypatch.setattr(standing, "SHARE", float("inf"))
     put(tmp_path / "repo", "policy.yaml", BEGIN)
     return tmp_path / "repo"
 
@@ -267,7 +266,7 @@ rules: |
 def test_what_the_newest_policy_refuses_did_not_pass_for_the_first(repo: Path) -> None:
     put(repo, "policy.yaml", HISTORY)
     guard = load(repo)
-    put(repo, "policy.yaml", HISTORY + "tools: {read: {require: [intent]}}\n")
+    put(repo, "policy.yaml", "version: 1\ntools: {read: {require: [intent]}}\n")
     assert rules(guard, "read") == [("fields/missing", "deny")]
     assert rules(guard, "edit") == [("history/read-first", "deny")]
     assert rules(guard, "read", intent="See what is there.") == []

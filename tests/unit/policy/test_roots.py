@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
-from multiprocessing import get_context
+import threading
 from pathlib import Path
 
 import pytest
@@ -129,24 +130,17 @@ def test_a_line_that_was_cut_short_spoils_no_other(home: Path, repo: Path) -> No
     assert roots(home).read_text() == f"/half\n{repo}\n"
 
 
-def _remember_many(names: list[str], home: str) -> None:
-    for name in names:
-        remember(name, {"HOME": home}, home)
-
-
-def test_processes_that_write_at_once_lose_nothing(home: Path) -> None:
-    names = [f"/r/{n}" for n in range(40)]
-    spawn = get_context("spawn")
-    workers = [
-        spawn.Process(target=_remember_many, args=(names[n:] + names[:n], str(home)))
-        for n in (0, 13, 26)
-    ]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [w.exitcode for w in workers] == [0, 0, 0]
-    assert sorted(roots(home).read_text().splitlines()) == sorted(names)
+def test_who_writes_waits_for_who_is_writing_and_adds_nothing_twice(home: Path, repo: Path) -> None:
+    roots(home).parent.mkdir(parents=True)
+    with roots(home).open("ab", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        writer = threading.Thread(target=remember, args=(str(repo), {"HOME": str(home)}, ""))
+        writer.start()
+        writer.join(0.5)
+        assert writer.is_alive()
+        file.write(f"{repo}\n".encode())
+    writer.join()
+    assert roots(home).read_text() == f"{repo}\n"
 
 
 def test_a_root_whose_name_breaks_the_line_is_said(home: Path) -> None:
