@@ -17,8 +17,9 @@ from tool_intent.policy.git import Git
 from tool_intent.policy.git_sources import GitSources, holder, workspaces
 from tool_intent.policy.lock import LOCK_FILE, Entry, LockFile, read_lock
 from tool_intent.policy.locking import Comparison, closure, lock_of, roots_of, write_lock
+from tool_intent.policy.opening import FOLDER
 from tool_intent.policy.positions import START, Report
-from tool_intent.policy.sources import FOLDER, Root, SourceError, discover
+from tool_intent.policy.sources import Root, SourceError, discover
 from tool_intent.policy.store import open_store
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.runtime.wire import dump

@@ -14,6 +14,7 @@ from tool_intent.policy.constraints import types_of
 from tool_intent.policy.encoding import decode, reads_alike
 from tool_intent.policy.git_source import is_git
 from tool_intent.policy.git_sources import GitSources
+from tool_intent.policy.opening import held_by, lies_within
 from tool_intent.policy.positions import START, Document, Report, Span, text_nodes
 from tool_intent.policy.sentences import RuleText, read_block, read_rules
 from tool_intent.policy.sources import Root, Unreadable
@@ -30,14 +31,18 @@ BUILT_IN: Final = {
     "intent": "The goal this call serves.",
     "rationale": "Why it is right: requirement, evidence or constraint.",
 }
+UNTIL_BACK: Final = "a person must say which: until then every call is denied"
 UNTIL_MENDED: Final = "mend it or remove it: until then every call is denied"
 
 
 class CatalogFile:
     """A catalog a policy names, or one that ships: `shown` is its name or its file's."""
 
-    def __init__(self, path: str, shown: str, data: bytes, catalog: Catalog) -> None:
+    def __init__(
+        self, path: str, shown: str, data: bytes, catalog: Catalog, held: tuple[str, ...]
+    ) -> None:
         self.path = path
+        self.held = held
         self.shown = shown
         self.digest = sources.fingerprint(data)
         self.catalog = catalog
@@ -128,7 +133,7 @@ class Reader:
         """A file that discovery or a person named, and through it all it extends."""
         self._git.enter(root)
         pack = sources.pack_path(root.shown) == root.path
-        held = () if pack else _held(root.path)
+        held = () if pack else held_by(root.path)
         return self._file(root.path, root.shown, pack, root.rank, (root.shown, START), held)
 
     def shipped_catalogs(self) -> list[CatalogFile]:
@@ -180,7 +185,7 @@ class Reader:
     ) -> PolicyFile | None:
         rank = "shipped" if pack else rank
         try:
-            data = sources.read(path, rank)
+            data = sources.read(path, rank, held)
         except Unreadable as error:
             self._unreadable(shown, asked, error)
             return None
@@ -234,14 +239,15 @@ class Reader:
         if path is None:
             return
         shown = self._shown(file, path, name)
-        if not os.path.exists(path) and _is_within(file.path, sources.shipped()):
-            path = os.path.join(sources.shipped(), name)
+        held = file.held
+        if not os.path.exists(path) and lies_within(file.path, (sources.shipped(),)):
+            path, held = os.path.join(sources.shipped(), name), ()
         real = os.path.realpath(path)
         if real not in self._lists:
             if self._too_many(asked):
                 return
             try:
-                self._lists[real] = wordlists.read_list(path, shown, self._report)
+                self._lists[real] = wordlists.read_list(path, shown, self._report, held)
             except Unreadable as error:
                 near = wordlists.near(path, name)
                 self._report.error(
@@ -264,7 +270,7 @@ class Reader:
         if path is None:
             return None
         shown = name if pack else self._shown(file, path, name)
-        held = () if pack else file.held or _held(path)
+        held = () if pack else file.held or held_by(path)
         target = self._file(path, shown, pack is not None, rank, asked, held)
         if target is not None and target in self._open:
             way = [f.shown for f in self._open[self._open.index(target) :]] + [target.shown]
@@ -286,22 +292,27 @@ class Reader:
         path = self._beside(file, name, asked)
         if path is None:
             return None
-        return self._catalog(path, self._shown(file, path, name), rank, asked)
+        return self._catalog(path, self._shown(file, path, name), rank, asked, file.held)
 
     def _catalog(
-        self, path: str, shown: str, rank: Rank, asked: tuple[str, Span]
+        self,
+        path: str,
+        shown: str,
+        rank: Rank,
+        asked: tuple[str, Span],
+        held: tuple[str, ...] = (),
     ) -> CatalogFile | None:
         real = os.path.realpath(path)
         if real not in self._catalogs:
             try:
-                data = sources.read(path, rank)
+                data = sources.read(path, rank, held)
             except Unreadable as error:
                 self._unreadable(shown, asked, error)
                 self._catalogs[real] = None
             else:
                 catalog = read_catalog(data, shown)
                 self._report.extend(catalog.diagnostics)
-                self._catalogs[real] = CatalogFile(path, shown, data, catalog)
+                self._catalogs[real] = CatalogFile(path, shown, data, catalog, held)
         return self._catalogs[real]
 
     def _beside(self, file: PolicyFile, name: str, asked: tuple[str, Span]) -> str | None:
@@ -316,7 +327,7 @@ class Reader:
             )  # fmt: skip
             return None
         path = os.path.join(os.path.dirname(os.path.abspath(file.path)), name)
-        if file.held and not any(_is_within(os.path.realpath(path), h) for h in file.held):
+        if file.held and not lies_within(os.path.realpath(path), file.held):
             self._report.error(
                 "policy/extends", *asked, f"`{name}` lies outside this repository",
                 f"copy it beside `{file.shown}`",
@@ -348,15 +359,3 @@ class Reader:
 
 def _is_relative(name: str) -> bool:
     return name.startswith(("./", "../"))
-
-
-def _is_within(path: str, base: str) -> bool:
-    return path == base or path.startswith(base.rstrip(os.sep) + os.sep)
-
-
-def _held(path: str) -> tuple[str, ...]:
-    """The folders that a policy of a repository stays within, given where its first file is."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if os.path.basename(folder) != sources.FOLDER:
-        return ()
-    return os.path.realpath(folder), os.path.realpath(os.path.dirname(folder))

@@ -15,6 +15,7 @@ from tool_intent.policy.git import GitError
 from tool_intent.policy.git_source import PREFIX, GitSource, parse_source
 from tool_intent.policy.lock import LOCK_FILE, LockFile, Pin, read_lock
 from tool_intent.policy.model import Source
+from tool_intent.policy.opening import FOLDER
 from tool_intent.policy.positions import Report, Span
 from tool_intent.policy.private import Refused, home, within
 from tool_intent.policy.sources import Root, SourceError
@@ -210,7 +211,7 @@ def holder(root: Root) -> tuple[str, str] | None:
     """The folder that a root's `.tool-intent` stands in, and the name of the lock there for people;
     None for a root that stands elsewhere: machine, user and other policies are in no lock."""
     folder = os.path.dirname(os.path.abspath(root.path))
-    if os.path.basename(folder) != sources.FOLDER:
+    if os.path.basename(folder) != FOLDER:
         return None
     shown = os.path.join(os.path.dirname(os.path.dirname(root.shown)), LOCK_FILE)
     return os.path.dirname(folder), shown

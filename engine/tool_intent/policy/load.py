@@ -14,9 +14,17 @@ from tool_intent.policy.catalogs import merged
 from tool_intent.policy.closing import close_groups
 from tool_intent.policy.collecting import no_collections
 from tool_intent.policy.demands import absent, on_broken
+from tool_intent.policy.doubts import Doubts
 from tool_intent.policy.entries import FileReader
 from tool_intent.policy.environments import Environments
-from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
+from tool_intent.policy.files import (
+    BUILT_IN,
+    UNTIL_BACK,
+    UNTIL_MENDED,
+    CatalogFile,
+    PolicyFile,
+    Reader,
+)
 from tool_intent.policy.git_sources import GitSources
 from tool_intent.policy.model import (
     CatalogTool,
@@ -29,7 +37,7 @@ from tool_intent.policy.model import (
 )
 from tool_intent.policy.names import tool_names
 from tool_intent.policy.options import Settings
-from tool_intent.policy.permitting import Doubts, Standings, doubts_here
+from tool_intent.policy.permitting import Doubting, Standings
 from tool_intent.policy.positions import START, Report, Span
 from tool_intent.policy.sentences import check_file, flat_rules
 from tool_intent.policy.sources import Candidate, Root
@@ -49,27 +57,30 @@ _SHIPPED: Final[Rank] = "shipped"
 
 @no_collections()
 def load(
-    roots: Sequence[Root], refused: Sequence[Candidate] = (), *, doubts: Doubts | None = None
+    roots: Sequence[Root], refused: Sequence[Candidate] = (), *, doubts: Doubting | None = None
 ) -> EffectivePolicy:
     """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
 
     `doubts` tells why what an org file permits does not count; without it `policy.standing` is
-    asked. Never raises for what a file holds: errors, of `refused` places too, are all in
+    asked. Never raises for what a file holds: errors, those of places in
+    `refused` too, are all in
     `.broken`, and a policy that has any denies every call. Warnings are in `.warnings`.
     """
     report = Report()
     for place in refused:
+        missing = place.state == "missing"
+        said = f"cannot be read: {place.reason}" if not missing else f"is missing: {place.reason}"
         report.error(
-            "policy/unreadable", place.shown, START,
-            f"`{place.shown}` cannot be read: {place.reason}",
-            UNTIL_MENDED,
+            "policy/missing" if missing else "policy/unreadable", place.shown, START,
+            f"`{place.shown}` {said}",
+            UNTIL_BACK if missing else UNTIL_MENDED,
         )  # fmt: skip
     git = GitSources.kept(report, os.environ, roots)
     reader = Reader(report, git)
     shipped = reader.shipped_catalogs()
     reached = _reached(reader, roots)
     ranked = list(reached)
-    standing = Standings(reached, doubts or doubts_here())
+    standing = Standings(reached, doubts or Doubts())
     adjusting = Adjusting(ranked, standing, report)
     catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
 
@@ -107,7 +118,7 @@ def load(
         on_broken=on_broken(ranked, _ranks_of(broken, ranked, roots, refused), standing, report),
         absent=tuple(absent(ranked)),
         warnings=report.of("warning"),
-        digest=_digest(ranked, catalogs),
+        digest=_digest(ranked, catalogs, standing.doubted),
     )
 
 
@@ -216,7 +227,9 @@ def _sources(
 ) -> tuple[Source, ...]:
     files: list[tuple[PolicyFile | CatalogFile | WordList, Rank]] = [*ranked, *catalogs]
     files += _word_lists(ranked)
-    return tuple(Source(file.path, file.shown, rank, file.digest) for file, rank in files)
+    return tuple(
+        Source(file.path, file.shown, rank, file.digest, file.held) for file, rank in files
+    )
 
 
 def _word_lists(ranked: Iterable[tuple[PolicyFile, Rank]]) -> list[tuple[WordList, Rank]]:
@@ -225,9 +238,12 @@ def _word_lists(ranked: Iterable[tuple[PolicyFile, Rank]]) -> list[tuple[WordLis
 
 
 def _digest(
-    ranked: Iterable[tuple[PolicyFile, Rank]], catalogs: Iterable[tuple[CatalogFile, Rank]]
+    ranked: Iterable[tuple[PolicyFile, Rank]],
+    catalogs: Iterable[tuple[CatalogFile, Rank]],
+    doubted: Iterable[str],
 ) -> str:
-    """Over contents and ranks, not over places: one policy has one digest on every machine."""
+    """Over contents and ranks, not over places: one policy has one digest on every machine where
+    the same files are believed."""
     lines = [
         (rank, file.shown if file.pack else os.path.basename(file.path), file.digest)
         for file, rank in ranked
@@ -237,4 +253,5 @@ def _digest(
     text = "\n".join("\t".join(line) for line in sorted(lines))
     versions = f"unicode {UNICODE_VERSION}\nfunctions {FUNCTION_TABLE}"
     whole = f"{_OURS} {SCHEMA_VERSION}\n{versions}\n{text}\n"
+    whole += "".join(f"doubted {os.path.basename(file)}\n" for file in doubted)
     return "sha256:" + sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()

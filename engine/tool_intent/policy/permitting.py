@@ -4,34 +4,13 @@ cannot write it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import time
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from tool_intent.policy.files import PolicyFile
-from tool_intent.policy.sources import MACHINE
 from tool_intent.runtime.model import Rank
 
-if TYPE_CHECKING:
-    from tool_intent.policy.keys import Key
-
 #: Why what the file at a path, of these bytes, permits does not count; None where it does.
-Doubts: TypeAlias = Callable[[str, bytes], str | None]
-
-
-def doubts_here(machine: str = MACHINE) -> Doubts:
-    """Whether the user of this process could have written a file, or a key pinned in the machine
-    folder vouches for it, as of now."""
-    keys: list[Key] = []
-
-    def doubt(path: str, data: bytes) -> str | None:
-        from tool_intent.policy.keys import pinned_keys
-        from tool_intent.policy.standing import standing
-
-        keys[:] = keys or pinned_keys(machine)
-        found = standing(path, "org", data, keys, time())
-        return None if found.admitted else found.reason
-
-    return doubt
+Doubting: TypeAlias = Callable[[str, bytes], str | None]
 
 
 class Standings:
@@ -42,7 +21,7 @@ class Standings:
     """
 
     def __init__(
-        self, reached: Mapping[tuple[PolicyFile, Rank], list[PolicyFile]], doubts: Doubts
+        self, reached: Mapping[tuple[PolicyFile, Rank], list[PolicyFile]], doubts: Doubting
     ) -> None:
         self._reached = reached
         self._doubts = doubts
@@ -55,6 +34,11 @@ class Standings:
         if not file.pack:
             sources = [file, *sources]
         return next((why for why in map(self._of, sources) if why is not None), None)
+
+    @property
+    def doubted(self) -> list[str]:
+        """The files that were asked about and whose permissions do not count."""
+        return sorted(why.partition(":")[0] for why in self._known.values() if why is not None)
 
     def _of(self, file: PolicyFile) -> str | None:
         if id(file) not in self._known:
