@@ -25,7 +25,8 @@ def loading(folder: Path) -> dict[str, Subject]:
     says the same."""
     world = folder / "ranks"
     files = _six(world)
-    one = world / "one.yaml"
+    one = world / "single" / ".tool-intent" / "policy.yaml"
+    one.parent.mkdir(parents=True)
     one.write_text(_policy("one", range(_RULES)), encoding="utf-8")
     roots = [Root(str(path), rank, f"{rank}.yaml") for rank, path in files.items()]
     texts = [path.read_text(encoding="utf-8") for path in files.values()]
@@ -34,18 +35,12 @@ def loading(folder: Path) -> dict[str, Subject]:
     lark, published = parser(), validator("policy")
     assert not resolve(roots).broken
     cached = {"TOOL_INTENT_CACHE": str(folder / "cache")}
-    workspace = world / "workspace"
-    workspace.mkdir()
 
-    def six() -> None:
+    def decided(sources: list[str], place: str, *found: str) -> None:
+        machine, account = (str(world / name) for name in found)
         artifact = load(
-            [str(files["session"])], cwd=str(world / "repo" / "inner"), environ=cached,
-            machine=str(world / "machine"), account=str(world / "home"),
-        )  # fmt: skip
-        assert artifact.decide(Call(1, "tool_00500", dict(_FIELDS))).allowed
-
-    def single() -> None:
-        artifact = load([str(one)], cwd=str(workspace), found=False, environ=cached)
+            sources, cwd=str(world / place), environ=cached, machine=machine, account=account
+        )
         assert artifact.decide(Call(1, "tool_00500", dict(_FIELDS))).allowed
 
     return {
@@ -53,8 +48,10 @@ def loading(folder: Path) -> dict[str, Subject]:
         "ranks composed": Subject(lambda: [yaml.compose(t, yaml.CSafeLoader) for t in texts]),
         "ranks parsed": Subject(lambda: [lark.parse(text, start="start") for text in rules]),
         "ranks validated": Subject(lambda: [list(published.iter_errors(d)) for d in data]),
-        "ranks cached": Subject(six, 5),
-        "one file cached": Subject(single, 5),
+        "ranks cached": Subject(
+            lambda: decided([str(files["session"])], "repo/inner", "machine", "home"), 5
+        ),
+        "one file cached": Subject(lambda: decided([], "single", "nothing", "nobody"), 5),
     }
 
 
