@@ -37,7 +37,7 @@ from tool_intent.policy.model import (
 )
 from tool_intent.policy.names import tool_names
 from tool_intent.policy.options import Settings
-from tool_intent.policy.permitting import Doubting, Standings
+from tool_intent.policy.permitting import Doubting, Reached, Standings
 from tool_intent.policy.positions import START, Report, Span
 from tool_intent.policy.sentences import check_file, flat_rules
 from tool_intent.policy.sources import Candidate, Root
@@ -122,17 +122,15 @@ def load(
     )
 
 
-def _reached(
-    reader: Reader, roots: Sequence[Root]
-) -> dict[tuple[PolicyFile, Rank], list[PolicyFile]]:
+def _reached(reader: Reader, roots: Sequence[Root]) -> Reached:
     """Every file of the closure at each rank that reaches it, extender first, with the roots that
     do."""
-    found: dict[tuple[PolicyFile, Rank], list[PolicyFile]] = {}
+    found: Reached = {}
     for root in roots:
         file = reader.root(root)
         if file is not None:
             for reached in file.closure():
-                found.setdefault((reached, root.rank), []).append(file)
+                found.setdefault((reached, root.rank), []).append((file, root.grants))
     return found
 
 

@@ -3,7 +3,7 @@ cannot write it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeAlias
 
 from tool_intent.policy.files import PolicyFile
@@ -13,27 +13,38 @@ from tool_intent.runtime.model import Rank
 Doubting: TypeAlias = Callable[[str, bytes], str | None]
 
 
+#: Every file at each rank that reaches it, with the roots that do and whether those grant anything.
+Reached: TypeAlias = dict[tuple[PolicyFile, Rank], list[tuple[PolicyFile, bool]]]
+
+
 class Standings:
     """Why what a file says at a rank cannot lower decisions; None where it can.
 
     A file of another rank than org binds its own and weaker ranks only, so it may permit what it
-    likes. A pack permits as much as the files that extend it.
+    likes, unless it was the environment that named it. A pack permits as much as the files that
+    extend it.
     """
 
-    def __init__(
-        self, reached: Mapping[tuple[PolicyFile, Rank], list[PolicyFile]], doubts: Doubting
-    ) -> None:
+    def __init__(self, reached: Reached, doubts: Doubting) -> None:
         self._reached = reached
         self._doubts = doubts
         self._known: dict[int, str | None] = {}
 
     def __call__(self, file: PolicyFile, rank: Rank) -> str | None:
+        roots = self._reached.get((file, rank), [])
+        if not all(grants for _, grants in roots):
+            return "the environment names it, and that grants nothing"
         if rank != "org":
             return None
-        sources = self._reached.get((file, rank), [])
-        if not file.pack:
-            sources = [file, *sources]
+        sources = [root for root, _ in roots] if file.pack else [file, *(r for r, _ in roots)]
         return next((why for why in map(self._of, sources) if why is not None), None)
+
+    def of_others(self, file: PolicyFile, rank: Rank) -> str | None:
+        """Why what a file says at a rank cannot lower a rule of a stronger one, as far as that
+        rule's floor or an option's bounds would let it."""
+        if rank == "session":
+            return "what is named for one session lowers nothing of others"
+        return self(file, rank)
 
     @property
     def doubted(self) -> list[str]:
