@@ -270,7 +270,7 @@ class Reader:
         if path is None:
             return None
         shown = name if pack else self._shown(file, path, name)
-        held = () if pack else file.held or held_by(path)
+        held = () if pack or is_git(name) else file.held or held_by(path)
         target = self._file(path, shown, pack is not None, rank, asked, held)
         if target is not None and target in self._open:
             way = [f.shown for f in self._open[self._open.index(target) :]] + [target.shown]
