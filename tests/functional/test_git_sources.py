@@ -182,6 +182,8 @@ def test_what_was_kept_and_changed_is_not_judged_by(kind: str, fetched: Command)
     answer = fetched("decide", stdin=lines(call("bash", command="ls")),
                      env={"TOOL_INTENT_CACHE": "off"}).answers[0]  # fmt: skip
     assert rules(answer) == [("policy/broken", "", "deny")]
+    if kind == "file":
+        assert "what is kept is not what its commit says: the blob " in fetched("check").out
     assert fetched("lock").code == 0
     assert asked(fetched) == {"/intent"}, "fetching again mends it"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -14,7 +15,7 @@ from tool_intent.cli.options import Format, Formatted
 from tool_intent.cli.terminal import err, fail, out, visible
 from tool_intent.policy.fetching import Fetcher
 from tool_intent.policy.git import Git
-from tool_intent.policy.git_sources import GitSources, holder, workspaces
+from tool_intent.policy.git_sources import GitSources, Place, holder, workspaces
 from tool_intent.policy.lock import LOCK_FILE, Entry, LockFile, read_lock
 from tool_intent.policy.locking import Comparison, closure, lock_of, roots_of, write_lock
 from tool_intent.policy.opening import FOLDER
@@ -86,7 +87,7 @@ def _place(folder: Path | None) -> tuple[str, str]:
 
 
 def _fetcher(roots: list[Root], *, update: bool) -> Fetcher:
-    places = workspaces(os.environ, roots)
+    places = workspaces(os.environ, roots, os.getcwd())
 
     def say(text: str) -> None:
         err.print(visible(f"tool-intent: {text}"))
@@ -102,7 +103,11 @@ def _now() -> datetime:
 
 
 def _compare(
-    before: LockFile | None, name: str, entries: list[Entry], fetcher: Fetcher, report: Report
+    before: LockFile | None,
+    name: str,
+    entries: Mapping[Entry, Place | None],
+    fetcher: Fetcher,
+    report: Report,
 ) -> None:
     if before is None:
         report.error(
@@ -118,7 +123,7 @@ def _compare(
         err.print(visible(f"tool-intent: {unasked}"))
 
 
-def _write(place: str, name: str, entries: list[Entry], before: LockFile | None) -> bool:
+def _write(place: str, name: str, entries: Iterable[Entry], before: LockFile | None) -> bool:
     """Write the lock unless it is the same already; whether it was written."""
     after = lock_of(entries, before.lock if before is not None else None)
     if before is not None and before.lock == after:
@@ -158,7 +163,7 @@ def drift(roots: list[Root]) -> tuple[Diagnostic, ...]:
         if before is None:
             continue
         own = roots_of(place, os.path.dirname(name))
-        git = GitSources.kept(Report(), os.environ, own)
+        git = GitSources.kept(Report(), own)
         comparison = Comparison(before, report, strict=False)
         comparison.sources(closure(place, own, git, Report()))
         comparison.versions()

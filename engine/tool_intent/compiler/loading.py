@@ -187,7 +187,7 @@ def _compiled(
     from tool_intent.policy.load import load as load_policy
 
     doubts = Doubts(query.machine)
-    policy = load_policy(roots, refused, doubts=doubts)
+    policy = load_policy(roots, refused, doubts=doubts, environ=query.environ, cwd=query.cwd)
     asked_for = {root.shown for root in given}
     if given and policy.broken and (len(roots) == len(given) or _is_theirs(policy, asked_for)):
         first = policy.broken[0]
@@ -305,7 +305,8 @@ def _cached(
             return kept
         from tool_intent.policy.load import load as load_policy
 
-        loaded = load_policy(roots, doubts=Doubts(query.machine))
+        doubts = Doubts(query.machine)
+        loaded = load_policy(roots, doubts=doubts, environ=query.environ, cwd=query.cwd)
         if loaded.digest != policy_digest:
             raise PolicyError("the policy changed while it was in use; start a new session")
         return loaded

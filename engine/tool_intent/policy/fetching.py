@@ -10,15 +10,8 @@ from functools import cached_property
 from types import TracebackType
 from typing import Self
 
-from tool_intent.policy.git import (
-    Git,
-    GitError,
-    ObjectKind,
-    Reference,
-    Remote,
-    Repository,
-    blob_at,
-)
+from tool_intent.policy.git import Git, Reference, Remote, Repository
+from tool_intent.policy.git_objects import GitError, ObjectKind, blob_at
 from tool_intent.policy.git_source import GitSource
 from tool_intent.policy.lock import Pin
 from tool_intent.policy.store import Store

@@ -7,7 +7,8 @@ import posixpath
 import re
 from typing import Final, NamedTuple
 
-from tool_intent.policy.git import GitError, expect_path, expect_revision, is_commit_id
+from tool_intent.policy.git import expect_revision
+from tool_intent.policy.git_objects import GitError, expect_path, is_commit_id
 from tool_intent.policy.sources import SourceError
 
 PREFIX: Final = "git+"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tool_intent.policy import sources
-from tool_intent.policy.git import GitError
+from tool_intent.policy.git_objects import GitError
 from tool_intent.policy.git_source import PREFIX, GitSource, parse_source
 from tool_intent.policy.lock import LOCK_FILE, LockFile, Pin, read_lock
 from tool_intent.policy.model import Source
@@ -35,12 +35,13 @@ Place = tuple[str, Span]
 
 
 class Found(NamedTuple):
-    """A file of a git repository, where it is kept on this machine, and what its revision stood
-    for."""
+    """A file of a git repository, where it is kept on this machine, what its revision stood for,
+    and its bytes: those that were proven, whatever stands at `path` by now."""
 
     source: GitSource
     path: str
     pin: Pin
+    data: bytes
 
 
 class GitSources:
@@ -63,9 +64,18 @@ class GitSources:
         self._consulted: dict[str, Source] = {}
 
     @classmethod
-    def kept(cls, report: Report, environ: Mapping[str, str], roots: Sequence[Root]) -> GitSources:
-        """Those that were fetched before, for a load of `roots` in the current folder."""
-        return cls(report, lambda: open_store(environ, workspaces(environ, roots)))
+    def kept(
+        cls,
+        report: Report,
+        roots: Sequence[Root],
+        environ: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> GitSources:
+        """Those that were fetched before, for a load of `roots` by who works in `cwd`; environment
+        and folder are the process's unless given."""
+        env = os.environ if environ is None else environ
+        here = os.getcwd() if cwd is None else cwd
+        return cls(report, lambda: open_store(env, workspaces(env, roots, here)))
 
     @property
     def consulted(self) -> list[Source]:
@@ -111,13 +121,14 @@ class GitSources:
             if path not in self._found and len(self._found) >= _MOST:
                 self._unreadable(source, asked, f"a policy has at most {_MOST} files out of git")
                 return None
-            data = self._data(store, source, pin)
+            found = self._found.get(path)
+            data = self._data(store, source, pin) if found is None else found.data
         except (GitError, Refused) as error:
             self._unreadable(source, asked, str(error))
             return None
         if not self._is_as_locked(source, data, asked):
             return None
-        self._found.setdefault(path, Found(source, path, pin))
+        self._found.setdefault(path, Found(source, path, pin, data))
         return path
 
     def _kept(self) -> Store:
@@ -217,9 +228,8 @@ def holder(root: Root) -> tuple[str, str] | None:
     return os.path.dirname(folder), shown
 
 
-def workspaces(environ: Mapping[str, str], roots: Sequence[Root]) -> list[str]:
+def workspaces(environ: Mapping[str, str], roots: Sequence[Root], cwd: str) -> list[str]:
     """The folders that an agent works in: nothing in them is trusted to be as it was fetched."""
     found = [held[0] for held in map(holder, roots) if held is not None]
-    cwd = os.getcwd()
     # Who works in a home folder may write its start-up files, and so needs no store to change.
     return found if within(home(environ), cwd) else [*found, cwd]

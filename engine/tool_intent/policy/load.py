@@ -57,14 +57,20 @@ _SHIPPED: Final[Rank] = "shipped"
 
 @no_collections()
 def load(
-    roots: Sequence[Root], refused: Sequence[Candidate] = (), *, doubts: Doubting | None = None
+    roots: Sequence[Root],
+    refused: Sequence[Candidate] = (),
+    *,
+    doubts: Doubting | None = None,
+    environ: Mapping[str, str] | None = None,
+    cwd: str | None = None,
 ) -> EffectivePolicy:
     """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
 
     `doubts` tells why what an org file permits does not count; without it `policy.standing` is
-    asked. Never raises for what a file holds: errors, those of places in
-    `refused` too, are all in
-    `.broken`, and a policy that has any denies every call. Warnings are in `.warnings`.
+    asked. `environ` and `cwd`, the process's unless given, tell where files out of git are kept
+    and which folder is a workspace. Never raises for what a file holds: errors, those of places in
+    `refused` too, are all in `.broken`, and a policy that has any denies every call. Warnings are
+    in `.warnings`.
     """
     report = Report()
     for place in refused:
@@ -75,12 +81,11 @@ def load(
             f"`{place.shown}` {said}",
             UNTIL_BACK if missing else UNTIL_MENDED,
         )  # fmt: skip
-    git = GitSources.kept(report, os.environ, roots)
+    git = GitSources.kept(report, roots, environ, cwd)
     reader = Reader(report, git)
     shipped = reader.shipped_catalogs()
-    reached = _reached(reader, roots)
-    ranked = list(reached)
-    standing = Standings(reached, doubts or Doubts())
+    ranked = _reached(reader, roots)
+    standing = Standings(ranked, doubts or Doubts())
     adjusting = Adjusting(ranked, standing, report)
     catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
 
@@ -123,14 +128,19 @@ def load(
 
 
 def _reached(reader: Reader, roots: Sequence[Root]) -> Reached:
-    """Every file of the closure at each rank that reaches it, extender first, with the roots that
-    do."""
+    """Every file of the closure at each rank that reaches it, extender first.
+
+    A file is read, and what it names is found, for the strongest rank that reaches it.
+    """
+    strongest_first = sorted(roots, key=lambda root: SENIORITY[root.rank])
+    files = {root: reader.root(root) for root in strongest_first}
     found: Reached = {}
     for root in roots:
-        file = reader.root(root)
+        file = files[root]
         if file is not None:
             for reached in file.closure():
-                found.setdefault((reached, root.rank), []).append((file, root.grants))
+                at = (reached, root.rank)
+                found[at] = found.get(at, True) and root.grants
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from tool_intent.__about__ import __version__
 from tool_intent.policy import schema_errors, sources
-from tool_intent.policy.git import is_commit_id
+from tool_intent.policy.git_objects import is_commit_id
 from tool_intent.policy.git_source import GitSource
 from tool_intent.policy.positions import START, Document, Report, Span
 from tool_intent.policy.sources import Unreadable

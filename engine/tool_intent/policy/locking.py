@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
 from tool_intent.policy import sources
 from tool_intent.policy.fetching import Fetcher
 from tool_intent.policy.files import CatalogFile, PolicyFile, Reader
-from tool_intent.policy.git import GitError
-from tool_intent.policy.git_sources import GitSources
+from tool_intent.policy.git_objects import GitError
+from tool_intent.policy.git_sources import GitSources, Place
 from tool_intent.policy.lock import LOCK_FILE, Entry, Lock, LockFile, entries_of
 from tool_intent.policy.opening import FOLDER
 from tool_intent.policy.positions import START, Report, Span
@@ -37,8 +37,11 @@ def roots_of(folder: str, shown: str) -> list[Root]:
     ]
 
 
-def closure(folder: str, roots: Iterable[Root], git: GitSources, report: Report) -> list[Entry]:
-    """Every source that the policy in `folder` is made of. What is wrong goes to `report`."""
+def closure(
+    folder: str, roots: Iterable[Root], git: GitSources, report: Report
+) -> dict[Entry, Place | None]:
+    """Every source that the policy in `folder` is made of, with the place that names it, if any
+    does. What is wrong goes to `report`."""
     reader = Reader(report, git)
     found: dict[str, Entry] = {}
 
@@ -59,7 +62,7 @@ def closure(folder: str, roots: Iterable[Root], git: GitSources, report: Report)
             for part in _parts(reached):
                 pack = isinstance(part, PolicyFile) and part.pack
                 add(part.path, part.shown, part.digest, "packs" if pack else "")
-    return list(found.values())
+    return {entry: reader.named(path) for path, entry in found.items()}
 
 
 def _parts(file: PolicyFile) -> Iterator[PolicyFile | CatalogFile | WordList]:
@@ -95,16 +98,17 @@ class Comparison:
         self._file = file
         self._tell = report.error if strict else report.warning
 
-    def sources(self, current: Iterable[Entry]) -> None:
-        """Sources that changed, were added or are gone."""
+    def sources(self, current: Mapping[Entry, Place | None]) -> None:
+        """Sources that changed, were added or are gone; an added one where a policy names it."""
         locked = self._file.lock.entries
         there = entries_of(current)
         for key, entry in sorted(there.items()):
             was = locked.get(key)
             if was is None:
-                self._say(
-                    "lock/missing", self._file.span(entry.list),
-                    f"`{entry.name}` is part of the policy and not locked", _AGAIN,
+                place = current[entry] or (self._file.shown, self._file.span(entry.list))
+                self._tell(
+                    "lock/missing", *place,
+                    f"`{entry.name}` is part of the policy and not in {self._file.shown}", _AGAIN,
                 )  # fmt: skip
             elif was.sha256 != entry.sha256:
                 self._say(

@@ -1,7 +1,9 @@
 """What was fetched from git, kept so that policies load without a network.
 
-Commits and trees are kept by their ids and a file by its commit and path, so that each file can be
-proven to belong to its commit whenever it is read. Nothing is ever taken away: a lock may name it.
+Who works for an agent can write here as well as the agent's user can, so nothing is believed for
+being kept. Commits and trees are kept by their ids and a file by its commit and path: each time a
+file is read, its bytes are proven to be those that its commit has there. What a tag or branch stood
+for cannot be proven: that is for a lock to say. Nothing is ever taken away: a lock may name it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Final
 
-from tool_intent.policy.git import GitError, ObjectKind, Reference, blob_at
+from tool_intent.policy.git import Reference
+from tool_intent.policy.git_objects import GitError, Mismatch, ObjectKind, blob_at, is_commit_id
 from tool_intent.policy.private import (
     SOURCES,
     Refused,
@@ -25,6 +28,8 @@ from tool_intent.policy.private import (
 _OBJECTS: Final = "objects"
 _FILES: Final = "files"
 _REFERENCES: Final = "references"
+#: Bytes of what a reference stood for.
+_LARGEST_REFERENCE: Final = 4096
 
 
 class Store:
@@ -45,18 +50,20 @@ class Store:
         return os.path.join(self.folder, _FILES, f"{commit}-{name}{ending}")
 
     def file(self, commit: str, path: str, limit: int) -> bytes:
-        """The file at `path` of a commit. Raises GitError where it is not kept as it was."""
+        """The file at `path` of a commit, at most `limit` bytes, as that commit has it. Raises
+        GitError where it is not kept, or is not what the commit's id says."""
 
         def read(id: str, kind: ObjectKind, limit: int) -> bytes:
             place = self.path(commit, path) if kind == "blob" else self._object(id)
-            data = read_private(place)
+            data = read_private(place, limit)
             if data is None:
                 raise GitError("it was never fetched, or is no longer kept")
-            if len(data) > limit:
-                raise GitError(f"it is larger than {limit >> 20} MiB")
             return data
 
-        return blob_at(read, commit, path, limit)
+        try:
+            return blob_at(read, commit, path, limit)
+        except Mismatch as error:
+            raise GitError(f"what is kept is not what its commit says: {error.reason}") from None
 
     def keep_file(self, commit: str, path: str, data: bytes) -> None:
         """Keep the file at `path` of a commit. Raises GitError."""
@@ -68,11 +75,9 @@ class Store:
 
     def reference(self, url: str, rev: str) -> Reference | None:
         """What `rev` stood for at `url` when it was last asked."""
-        data = read_private(self.reference_path(url, rev))
-        if data is None:
-            return None
-        commit, _, name = data.decode("utf-8", "replace").partition(" ")
-        return Reference(commit, name)
+        data = read_private(self.reference_path(url, rev), _LARGEST_REFERENCE)
+        commit, _, name = (data or b"").decode("utf-8", "replace").partition(" ")
+        return Reference(commit, name) if is_commit_id(commit) else None
 
     def keep_reference(self, url: str, rev: str, reference: Reference) -> None:
         """Keep what `rev` stands for at `url` now. Raises GitError."""

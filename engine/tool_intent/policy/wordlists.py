@@ -26,13 +26,14 @@ class WordList(NamedTuple):
     held: tuple[str, ...] = ()
 
 
-def read_list(path: str, shown: str, report: Report, held: tuple[str, ...] = ()) -> WordList:
-    """The phrases in a file: one a line, `#` starts a comment line, blank lines say nothing.
+def read_list(
+    data: bytes, path: str, shown: str, report: Report, held: tuple[str, ...]
+) -> WordList:
+    """The phrases in the file at `path`, whose bytes are `data`: one a line, `#` starts a comment
+    line, blank lines say nothing.
 
-    What is wrong with them goes to `report`. It lies within one of `held`, if there are any.
-    Raises sources.Unreadable.
+    What is wrong with them goes to `report`. The file lies within one of `held`, if there are any.
     """
-    data = sources.read(path, "repo", held)  # the smaller limit, whoever's list it is
     text = decode(data, shown, "words", report)
     if text is None or not reads_alike(text, shown, "words", report):
         return WordList(path, shown, sources.fingerprint(data), (), False, held)

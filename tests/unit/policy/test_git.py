@@ -13,15 +13,8 @@ from pathlib import Path
 import pytest
 
 from tool_intent.policy import git as git_module
-from tool_intent.policy.git import (
-    Git,
-    GitError,
-    Remote,
-    Repository,
-    blob_at,
-    object_id,
-    read_blob,
-)
+from tool_intent.policy.git import Git, Remote, Repository, read_blob
+from tool_intent.policy.git_objects import GitError, blob_at, object_id
 
 WAIVERS = ".tool-intent/waivers.yaml"
 
