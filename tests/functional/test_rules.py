@@ -216,6 +216,13 @@ def test_a_rule_that_reads_entry_and_no_field_is_judged_at_every_entry(bare: Com
     assert rules(other) == [("e/key", "", "deny")]
 
 
+def test_a_call_whose_entries_cannot_be_read_is_judged_itself(bare: Command) -> None:
+    put(bare, ".tool-intent/policy.yaml", ENTRIES)
+    for args in ({}, {"edits": "AKIA"}, {"edits": []}):
+        found = bare.decide(call("edit", path="a.py", **args))[0]["findings"]
+        assert found[0]["message"] == "A key. (It could not be told: entry.newText is absent.)"
+
+
 # explain
 
 

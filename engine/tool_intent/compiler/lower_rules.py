@@ -13,17 +13,6 @@ from tool_intent.rules import tree as t
 from tool_intent.rules.printer import print_condition
 from tool_intent.runtime.strip import Carrier, innermost
 
-#: What a message calls an input that cannot be told.
-_INPUTS = {
-    "command": "the command could not be analysed",
-    "path": "where the path leads is not certain",
-    "content": "the content is not known to be text",
-    "url": "the URL is not known",
-    "call": "what the call touches is not all known",
-    "args": "an argument is absent or of an unexpected kind",
-    "history": "the session's history is not known",
-}
-
 
 def sentence(
     rule: Rule,
@@ -78,7 +67,6 @@ def sentence(
         shown,
         fix,
         next(iter(named)) if len(named) == 1 else None,
-        tuple(_reads(decisive, each)),
         rule.origin,
         who,
     )
@@ -237,29 +225,3 @@ def _default_message(tree: t.Rule) -> str:
         return "This rule fires." if tree.when is None else f"{print_condition(tree.when)}."
     shown = print_condition(verdict.condition)
     return f"This must hold: {shown}." if verdict.kind == "require" else f"Forbidden: {shown}."
-
-
-def _reads(decisive: list[c.Condition], each: tuple[str, c.Value] | None) -> list[str]:
-    """What may have been unknown, in words, the likeliest cause first."""
-    found: dict[str, None] = {}
-    roots: list[Any] = [*decisive, *([each[1]] if each else [])]
-    while roots:
-        node = roots.pop(0)
-        match node:
-            case c.CommandPart():
-                found[_INPUTS["command"]] = None
-            case c.Role(name=name):
-                found[_INPUTS[name]] = None
-            case c.CallList() | c.WholeCall():
-                found[_INPUTS["call"]] = None
-            case c.Argument() | c.Entry():
-                found[_INPUTS["args"]] = None
-            case c.Context(name=name):
-                found[f"context.{name} is not told"] = None
-            case c.Earlier() | c.CountEarlier():
-                found[_INPUTS["history"]] = None
-            case c.FieldText(name=name) | c.FieldValue(name=name):
-                found[f"{name} could not be read"] = None
-        roots += c.children(node)
-    order = list(_INPUTS.values())
-    return sorted(found, key=lambda w: order.index(w) if w in order else len(order))
