@@ -84,8 +84,9 @@ def load(
     git = GitSources.kept(report, roots, environ, cwd)
     reader = Reader(report, git)
     shipped = reader.shipped_catalogs()
-    ranked = _reached(reader, roots)
-    standing = Standings(ranked, doubts or Doubts())
+    reached = _reached(reader, roots)
+    ranked = list(reached)
+    standing = Standings(reached, doubts or Doubts())
     adjusting = Adjusting(ranked, standing, report)
     catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
 
