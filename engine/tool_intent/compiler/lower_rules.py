@@ -17,7 +17,7 @@ from tool_intent.runtime.strip import Carrier, innermost
 _INPUTS = {
     "command": "the command could not be analysed",
     "path": "where the path leads is not certain",
-    "content": "the content is not known to be text",
+    "content": "the content is not known to be text, or is too long to search",
     "url": "the URL is not known",
     "call": "what the call touches is not all known",
     "args": "an argument is absent or of an unexpected kind",
