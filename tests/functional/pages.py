@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from .command import COMMAND, DEADLINE, Command
+from .managed import MACHINE, WHY_NOT, Managed
 
 ROOT: Final = Path(__file__).parents[2]
 DEFAULT_TITLE: Final = ".tool-intent/policy.yaml"
@@ -92,11 +93,11 @@ def assert_matches(real: str, expected: str, place: str) -> None:
 class Runner:
     """Runs one block in a prepared folder."""
 
-    def __init__(self, block: Block, after: Block | None, folder: Path, home: Path) -> None:
+    def __init__(self, block: Block, after: Block | None, command: Command) -> None:
         self.block = block
         self.after = after
-        self.folder = folder
-        self.command = Command(home, folder)
+        self.folder = command.cwd
+        self.command = command
 
     def run(self) -> None:
         KINDS[self.block.tag](self)
@@ -105,7 +106,7 @@ class Runner:
         """The block's file; `yaml file` has to be told its name."""
         title = self.block.title or (DEFAULT_TITLE if "policy" in self.block.tag else None)
         assert title is not None, f"{self.block.place}: this block needs a title"
-        return written(self.folder, title, self.block.text)
+        return written(self.folder, title, self.block.text, self.command)
 
     def policy(self) -> None:
         code, out = self._checked(self.write())
@@ -153,7 +154,8 @@ class Runner:
         """`check` of a policy where it is found, or by name where no discovery looks."""
         found = file.name == "policy.yaml" and file.parent.name == ".tool-intent"
         where = file.parents[1] if found else self.folder
-        named = [] if found else [str(file.relative_to(self.folder))]
+        managed = isinstance(self.command, Managed)
+        named = [] if found or managed else [str(file.relative_to(self.folder))]
         done = self.command("check", "--strict", *named, cwd=where)
         return done.code, done.out + done.err
 
@@ -199,8 +201,9 @@ class Runner:
             "PATH": f"{COMMAND.parent}:{self.command.environment({})['PATH']}",
             "TMPDIR": str(self.command.home),
         }
+        launcher = self.command.launcher() if isinstance(self.command, Managed) else []
         return subprocess.run(
-            arguments,
+            [*launcher, *arguments],
             input=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -233,8 +236,19 @@ REPLIES: Final = {
 }
 
 
-def written(folder: Path, title: str, text: str) -> Path:
-    """A file of the page, in its folder."""
+def _command(page: list[Block], folder: Path, home: Path) -> Command:
+    """The command for a page: on a machine that is managed, where the page writes its files."""
+    if not any(block.title and block.title.startswith(f"{MACHINE}/") for block in page):
+        return Command(home, folder)
+    if WHY_NOT is not None:
+        pytest.skip(WHY_NOT)
+    return Managed(home, folder)
+
+
+def written(folder: Path, title: str, text: str, command: Command | None = None) -> Path:
+    """A file of the page, in its folder, or in the folder of the machine."""
+    if isinstance(command, Managed) and title.startswith(f"{MACHINE}/"):
+        folder, title = command.machine, title.removeprefix(f"{MACHINE}/")
     path = folder / title
     assert path.resolve().is_relative_to(folder.resolve()), f"{title} lies outside the folder"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -248,13 +262,14 @@ def run(page: list[Block], number: int, tmp_path: Path) -> None:
     folder, home = tmp_path / "project", tmp_path / "home"
     folder.mkdir()
     home.mkdir()
+    command = _command(page, folder, home)
     for earlier in page[:number]:
         if earlier.file is not None and block.tag != "console empty":
-            written(folder, earlier.file, earlier.text)
+            written(folder, earlier.file, earlier.text, command)
     assert block.tag in KINDS, (
         f"{block.place}: `{block.tag}` is no tag of a block; known are: {', '.join(KINDS)}"
     )
     if block.tag in REPLIES:
         before = page[number - 1].tag if number else "none"
         assert before in REPLIES[block.tag], f"{block.place}: it answers no block before it"
-    Runner(block, page[number + 1] if number + 1 < len(page) else None, folder, home).run()
+    Runner(block, page[number + 1] if number + 1 < len(page) else None, command).run()

@@ -22,8 +22,9 @@ say what is done with the block. No other combination is allowed, and none is le
 `title="path"` names the file that a block is written to; a policy without one is
 `.tool-intent/policy.yaml`. Each block is run in a folder of its own, with a home folder of its own,
 that holds the files of the blocks before it on its page (but for policies with errors or warnings),
-and nothing that running those blocks left behind. In expected output `…` stands for anything within
-a line, and a line of nothing but `…` for any number of lines.
+and nothing that running those blocks left behind. Titles in /etc/tool-intent/ are files of a
+machine that an organisation manages, whose user cannot write there. In expected output `…` stands
+for anything within a line, and a line of nothing but `…` for any number of lines.
 """
 
 from __future__ import annotations

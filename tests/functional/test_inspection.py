@@ -88,10 +88,10 @@ def test_sources_without_any_policy_say_what_that_means(bare: Command) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("--effective", "--sources")])
-def test_show_takes_one_of_its_two(arguments: tuple[str, ...], plain: Command) -> None:
+def test_show_takes_one_of_its_four(arguments: tuple[str, ...], plain: Command) -> None:
     done = plain("show", *arguments)
     assert (done.code, done.out) == (2, "")
-    assert "one of --effective and --sources" in done.err
+    assert "one of --effective, --sources, --why RULE and --floor" in done.err
 
 
 def test_the_schema_of_edit_carries_the_fields_first_and_at_both_places(payments: Command) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import isinf
+from time import time
 from typing import Any
 
 import typer
@@ -14,8 +15,9 @@ from tool_intent.cli.options import Format
 from tool_intent.cli.terminal import fail, out, styled, visible
 from tool_intent.compiler.lower_rules import message_of
 from tool_intent.policy.model import EffectivePolicy, Requirement, Rule, Schedule
+from tool_intent.policy.schedules import at
 from tool_intent.rules.diagnostics import nearest
-from tool_intent.runtime.model import SENIORITY
+from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect
 from tool_intent.runtime.wire import dump
 
 
@@ -41,7 +43,7 @@ def tell_floor(policy: EffectivePolicy, format_: Format) -> None:
         typer.echo(dump(rows))
         return
     for row in rows:
-        now = "" if row["least"] == row["effect"] else f" ({row['effect']} today)"
+        now = "" if row["least"] == row["effect"] else f" ({row['effect']} in the end)"
         out.print(
             visible(f"{row['rank']:<10}{row['what']}:"),
             styled(row["least"], "bold"),
@@ -74,11 +76,17 @@ def _rule_rows(policy: EffectivePolicy) -> Sequence[dict[str, Any]]:
             "what": f"rule {rule.id}",
             "rank": rule.origin.rank,
             "effect": rule.effect,
-            "least": rule.lowest or rule.effect,
+            "least": _least(rule),
             "origin": str(rule.origin),
         }
         for rule in _by_rank(found)
     ]
+
+
+def _least(rule: Rule) -> Effect:
+    """What weaker ranks can bring a rule to today, at the point where it is weakest."""
+    today = [at(steps, time()) for steps in rule.schedule.values()]
+    return min([rule.lowest or rule.effect, *today], key=STRENGTH.__getitem__)
 
 
 def _by_rank(rules: Sequence[Rule]) -> list[Rule]:
@@ -106,11 +114,14 @@ def _why(rule: Rule, policy: EffectivePolicy) -> dict[str, Any]:
 
 
 def _schedule(schedule: Mapping[str, Schedule]) -> list[dict[str, Any]]:
-    return [
-        {"at": point or "anywhere else", "from": _day(since), "effect": effect}
-        for point, steps in schedule.items()
-        for since, effect in steps
-    ]
+    rows = []
+    for point, steps in schedule.items():
+        ends = [_day(since) for since, _ in steps[1:]]
+        for (since, effect), until in zip(steps, [*ends, None], strict=True):
+            rows.append(
+                {"point": point or None, "from": _day(since), "until": until, "effect": effect}
+            )
+    return rows
 
 
 def _day(since: float) -> str | None:
@@ -130,8 +141,10 @@ def _print_why(row: Mapping[str, Any]) -> None:
         said += f", adjusted to {row['effect']} by {', '.join(row['adjusted'])}"
     out.print(visible(said))
     for step in row["schedule"]:
-        since = f" from {step['from']}" if step["from"] else ""
-        out.print(visible(f"  {step['effect']}{since} at {step['at']}"))
+        when = f" from {step['from']}" if step["from"] else ""
+        when = when or (f" before {step['until']}" if step["until"] else "")
+        where = f" at {step['point']}" if step["point"] else ""
+        out.print(visible(f"  {step['effect']}{when}{where}"))
     floor = f"floor {row['floor']}" if row["floor"] else "no floor"
     out.print(visible(f"  {floor}: weaker ranks can bring it to {row['least']}"))
     for name, value in row["options"].items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from tool_intent.policy.adjustments import Adjustment, adjustments
 from tool_intent.policy.files import PolicyFile
@@ -23,7 +24,7 @@ Ranked = Sequence[tuple[PolicyFile, Rank]]
 
 
 class Adjusting:
-    """Every adjustment of a policy, by the rule it is of."""
+    """Every adjustment of a policy, by the ids of the rules that it is of."""
 
     def __init__(self, ranked: Ranked, standing: Standings, report: Report) -> None:
         self._standing = standing
@@ -33,9 +34,11 @@ class Adjusting:
         for file, rank in ranked:
             seen = [id_ for id_, seniority in known.items() if seniority <= SENIORITY[rank]]
             for one in adjustments(file, rank, report):
-                if one.rule not in seen:
+                meant = [id_ for id_ in seen if fnmatchcase(id_, one.rule)]
+                if not meant:
                     self._unknown(one, seen)
-                self._said.setdefault(one.rule, []).append(one)
+                for id_ in meant:
+                    self._said.setdefault(id_, []).append(one)
 
     def settled(self, rule: Rule, file: PolicyFile) -> Rule:
         """The rule, found in `file`, as everything that adjusts it leaves it."""
@@ -110,7 +113,7 @@ class Adjusting:
             wish = _wished(weaker, point)
             if wish is not None:
                 before = schedule.get(point, schedule[""])
-                schedule[point] = changed(before, _within(wish, lowest))
+                schedule[point] = changed(before, _within(wish, lowest, before[-1][1]))
         return [a.origin for a in weaker if a.effect is not None or a.points]
 
     def _of_weaker(self, one: Adjustment, rule: Rule) -> Adjustment:
@@ -159,14 +162,11 @@ def _at_most(most: Effect) -> Callable[[Effect], Effect]:
     return lambda effect: min(effect, most, key=STRENGTH.__getitem__)
 
 
-def _within(wish: Effect, lowest: Effect | None) -> Callable[[Effect], Effect]:
-    """What a weaker source's wish makes of an effect: it raises it, or lowers it to `lowest`."""
-
-    def change(effect: Effect) -> Effect:
-        if STRENGTH[wish] >= STRENGTH[effect]:
-            return wish
-        if lowest is None or STRENGTH[lowest] >= STRENGTH[effect]:
-            return effect
-        return max(wish, lowest, key=STRENGTH.__getitem__)
-
-    return change
+def _within(wish: Effect, lowest: Effect | None, last: Effect) -> Callable[[Effect], Effect]:
+    """What a weaker source's wish makes of the effects of a schedule that ends with `last`: it
+    raises all of them to what is no less than that, or lowers them to no less than `lowest`."""
+    if STRENGTH[wish] >= STRENGTH[last]:
+        return lambda effect: max(wish, effect, key=STRENGTH.__getitem__)
+    if lowest is None:
+        return lambda effect: effect
+    return _at_most(max(wish, lowest, key=STRENGTH.__getitem__))

@@ -18,8 +18,8 @@ from tool_intent.runtime.model import POINTS, STRENGTH, Effect, Origin, Rank
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """What a file says of one rule's effect: everywhere, at `points` of enforcement, or by date.
-    `key` is the node of the rule's id."""
+    """What a file says of the effect of the rules that an id or a glob means: everywhere, at
+    `points` of enforcement, or by date. `key` is the node of the id."""
 
     rule: str
     file: PolicyFile
