@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import hypothesis
@@ -27,3 +29,50 @@ def _no_policy_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory
     monkeypatch.setenv("HOME", str(home))
     for name in [n for n in os.environ if n.startswith(("TOOL_INTENT_", "XDG_"))]:
         monkeypatch.delenv(name)
+
+
+class GitFolder:
+    """A real git repository to fetch from and to read; what it holds is for tests to say."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *arguments: str, stdin: bytes = b"") -> str:
+        """What git prints, run without anybody's configuration."""
+        settings = ("user.name=a", "user.email=a@example.org", "commit.gpgsign=false")
+        options = [o for one in settings for o in ("-c", one)]
+        done = subprocess.run(
+            ["git", *options, *arguments],
+            cwd=self.folder,
+            env={"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": "/dev/null", "LC_ALL": "C"},
+            input=stdin,
+            capture_output=True,
+            check=True,
+            timeout=60,
+        )
+        return done.stdout.decode().strip()
+
+    def commit(self, files: Mapping[str, str | bytes], tag: str | None = None) -> str:
+        """Commit files, beside those that are there, and give the commit's id."""
+        for name, content in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message=x")
+        if tag is not None:
+            self.git("tag", "--force", tag)
+        return self.git("rev-parse", "HEAD")
+
+    def source(self, rev: str, path: str | None = None) -> str:
+        """As a policy names it."""
+        inner = "" if path is None else f"#{path}"
+        return f"git+file://{self.folder}@{rev}{inner}"
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> GitFolder:
+    """An empty repository, `origin` in the test's folder."""
+    return GitFolder(tmp_path / "origin")

@@ -8,11 +8,31 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 import sys
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final
+
+from tool_intent.policy.private import (
+    SOURCES,
+    cache_home,
+    home,
+    make_private,
+    read_private,
+    within,
+    write_private,
+)
+from tool_intent.policy.private import Refused as CacheRefused
+
+__all__ = [
+    "Cache",
+    "CacheRefused",
+    "digest",
+    "engine_stamp",
+    "home",
+    "open_cache",
+    "within",
+]
 
 #: Entries of one policy, and policies: more are not kept.
 _MOST_ENTRIES: Final = 20_000
@@ -20,27 +40,13 @@ _MOST_POLICIES: Final = 64
 _DIGEST: Final = 32
 
 
-class CacheRefused(Exception):
-    """The cache directory cannot be trusted or used; the text says why."""
-
-
 class Cache:
     """A directory of named entries, each the SHA-256 of its body and the body."""
 
     def __init__(self, folder: str) -> None:
         """Raises CacheRefused unless `folder` is, or can be made, this user's own (mode 0700)."""
+        make_private(folder)
         self._folder = folder
-        try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-            status = os.lstat(folder)
-        except OSError as error:
-            raise CacheRefused(f"{folder}: {error.strerror}") from None
-        if not stat.S_ISDIR(status.st_mode):
-            raise CacheRefused(f"{folder} is no directory")
-        if status.st_uid != os.geteuid():
-            raise CacheRefused(f"{folder} belongs to another user")
-        if status.st_mode & 0o077:
-            raise CacheRefused(f"{folder} is open to other users (its mode should be 0700)")
 
     def read(self, name: str) -> bytes | None:
         """The body of an entry, or None where it is missing or not as it was written."""
@@ -56,32 +62,14 @@ class Cache:
         return data is not None and len(data) == _DIGEST + len(body) and data.endswith(body)
 
     def _data(self, name: str) -> bytes | None:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        try:
-            descriptor = os.open(self._path(name), flags)
-        except OSError:
-            return None
-        try:
-            status = os.fstat(descriptor)
-            # One read takes a whole file; if it ever took less, the rest would not fit it.
-            return os.read(descriptor, status.st_size) if _is_ours(status) else None
-        except OSError:
-            return None
-        finally:
-            os.close(descriptor)
+        return read_private(self._path(name))
 
     def write(self, name: str, body: bytes) -> None:
         """Keep an entry, whole or not at all. A disk that takes no more is no error."""
         path = self._path(name)
-        draft = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
-        try:
+        with contextlib.suppress(OSError):
             self._make_room(os.path.dirname(path))
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with open(descriptor, "wb") as file:
-                file.write(sha256(body).digest() + body)
-            os.replace(draft, path)
-        except OSError:
-            _remove(draft)
+            write_private(path, sha256(body).digest() + body)
 
     def _path(self, name: str) -> str:
         return os.path.join(self._folder, name)
@@ -89,7 +77,11 @@ class Cache:
     def _make_room(self, folder: str) -> None:
         if not os.path.isdir(folder):
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            policies = [e for e in os.scandir(self._folder) if e.is_dir(follow_symlinks=False)]
+            policies = [
+                e
+                for e in os.scandir(self._folder)
+                if e.is_dir(follow_symlinks=False) and e.name != SOURCES
+            ]
             policies.sort(key=lambda e: e.stat(follow_symlinks=False).st_mtime)
             for old in policies[:-_MOST_POLICIES]:
                 for entry in os.scandir(old.path):
@@ -108,23 +100,11 @@ def open_cache(environ: Mapping[str, str], workspaces: list[str]) -> Cache | Non
     setting = environ.get("TOOL_INTENT_CACHE", "")
     if setting == "off":
         return None
-    base = environ.get("XDG_CACHE_HOME") or os.path.join(home(environ), ".cache")
-    folder = os.path.realpath(setting or os.path.join(base, "tool-intent"))
+    folder = os.path.realpath(setting or os.path.join(cache_home(environ), "tool-intent"))
     for workspace in workspaces:
         if within(folder, workspace):
             raise CacheRefused(f"{folder} lies inside the workspace {workspace}")
     return Cache(folder)
-
-
-def home(environ: Mapping[str, str]) -> str:
-    """The user's home folder."""
-    return environ.get("HOME") or os.path.expanduser("~")
-
-
-def within(path: str, folder: str) -> bool:
-    """Whether `path` is `folder` or lies below it, links followed."""
-    whole = os.path.realpath(folder)
-    return os.path.commonpath([os.path.realpath(path), whole]) == whole
 
 
 def engine_stamp() -> str:
@@ -150,12 +130,6 @@ def digest(*parts: str) -> str:
         data = part.encode("utf-8", "surrogatepass")
         hashed.update(len(data).to_bytes(8, "big") + data)
     return hashed.hexdigest()
-
-
-def _is_ours(status: os.stat_result) -> bool:
-    """Whether this is a file that this user alone can have written."""
-    alone = status.st_uid == os.geteuid() and not status.st_mode & 0o022
-    return alone and stat.S_ISREG(status.st_mode)
 
 
 def _remove(path: str) -> None:
