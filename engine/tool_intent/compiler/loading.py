@@ -25,6 +25,7 @@ from tool_intent.policy.sources import (
     Unreadable,
     discover,
     fingerprint,
+    is_waivers,
     named,
     read,
     shipped,
@@ -53,11 +54,13 @@ def load(
     environ: Mapping[str, str] | None = None,
     found: bool = True,
     allow_empty: bool = False,
+    now: float | None = None,
 ) -> Artifact:
     """The artifact of the policies found from `cwd`, and of `sources` (files, folders, packs).
 
     With `found=False`, of `sources` alone. A policy that was found and is broken gives an artifact
-    that denies every call. Raises PolicyError where a source is none or is broken, where there is
+    that denies every call. `now` (seconds since the epoch) is the time to go by, unless it is the
+    clock's. Raises PolicyError where a source is none or is broken, where there is
     no policy, or where it asks for nothing and `allow_empty` does not say that this is meant.
     """
     environ = os.environ if environ is None else environ
@@ -66,17 +69,20 @@ def load(
     given = _named(sources, cwd)
     roots = [Root(c.path, c.rank, c.shown) for c in candidates if c.state == "loaded"] + given
     refused = [c for c in candidates if c.state == "refused"]
-    if not roots and not refused and not allow_empty:
+    paths = [root.path for root in roots] + [place.path for place in refused]
+    if not allow_empty and all(map(is_waivers, paths)):
         looked = ", ".join(c.shown for c in candidates)
         raise PolicyError(f"no policy found; looked for {looked}" if looked else "no policy given")
     cache, notes = _cache(environ, candidates, cwd)
     place = (_root(candidates, cwd), cwd)
-    key = digest(engine_stamp(), repr(roots), repr(refused), repr(_catalogs()))
-    if cache is not None and not refused:
+    key = digest(engine_stamp(), repr(roots), repr(refused), repr(_catalogs()), _vouched(roots))
+    if cache is not None and all(is_waivers(place.path) for place in refused):
         known = _unchanged(cache, key)
         if known is not None:
             return _cached(known, roots, cache, notes, place)
-    return _compiled(roots, refused, given, cache, key, notes, place, allow_empty=allow_empty)
+    return _compiled(
+        roots, refused, given, cache, key, notes, place, allow_empty=allow_empty, now=now
+    )
 
 
 def compiled(policy: EffectivePolicy, place: Place) -> Artifact:
@@ -113,6 +119,16 @@ def _cache(
         return None, (f"the cache is not used: {refusal}",)
 
 
+def _vouched(roots: Iterable[Root]) -> str:
+    """What decides, besides their bytes, whether waivers count."""
+    waivers = [root.path for root in roots if is_waivers(root.path)]
+    if not waivers:
+        return ""
+    from tool_intent.policy.vouching import marks
+
+    return marks(waivers)
+
+
 def _catalogs() -> list[str]:
     try:
         return sorted(os.listdir(os.path.join(shipped(), "catalog")))
@@ -130,10 +146,11 @@ def _compiled(
     place: tuple[str, str],
     *,
     allow_empty: bool,
+    now: float | None,
 ) -> Artifact:
     from tool_intent.policy.load import load as load_policy
 
-    policy = load_policy(roots, refused)
+    policy = load_policy(roots, refused, now=now)
     asked_for = {root.shown for root in given}
     if given and policy.broken and (len(roots) == len(given) or _is_theirs(policy, asked_for)):
         first = policy.broken[0]
@@ -144,7 +161,7 @@ def _compiled(
         names = ", ".join(root.shown for root in roots)
         raise PolicyError(f"{names} asks for nothing: it has no entry under `tools:`")
     looks_back = _looks_back(policy)
-    if policy.broken or policy.empty or cache is None:
+    if policy.broken or policy.empty or policy.volatile or cache is None:
         return Artifact(policy.digest, lambda: policy, place, looks_back, notes=notes)
     import pickle
 
@@ -174,7 +191,11 @@ def _looks_back(policy: EffectivePolicy) -> bool:
 
 def _root(candidates: Sequence[Candidate], cwd: str) -> str:
     """The folder that policies' relative paths start at: the outermost that has a policy."""
-    found = [c.path for c in candidates if c.state == "loaded" and c.rank == "repo"]
+    found = [
+        c.path
+        for c in candidates
+        if c.state == "loaded" and c.rank == "repo" and not is_waivers(c.path)
+    ]
     return os.path.dirname(os.path.dirname(found[0])) if found else cwd
 
 

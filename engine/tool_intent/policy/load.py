@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from time import time
 from typing import Final
 
 from tool_intent.policy.adjusting import Adjusting
@@ -31,8 +32,11 @@ from tool_intent.policy.options import Settings
 from tool_intent.policy.permitting import Doubts, Standings, no_doubts
 from tool_intent.policy.positions import START, Report, Span
 from tool_intent.policy.sentences import check_file, flat_rules
-from tool_intent.policy.sources import Candidate, Root
+from tool_intent.policy.sources import WAIVERS, Candidate, Root, is_waivers
 from tool_intent.policy.targets import check_targets, declared_groups
+from tool_intent.policy.vouching import Signers
+from tool_intent.policy.waivers import WaiversFile
+from tool_intent.policy.waiving import Waiving, ranks_of
 from tool_intent.policy.wordlists import WordList
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.functions import FUNCTION_TABLE
@@ -48,15 +52,28 @@ _SHIPPED: Final[Rank] = "shipped"
 
 @no_collections()
 def load(
-    roots: Sequence[Root], refused: Sequence[Candidate] = (), *, doubts: Doubts = no_doubts
+    roots: Sequence[Root],
+    refused: Sequence[Candidate] = (),
+    *,
+    doubts: Doubts = no_doubts,
+    signers: Signers | None = None,
+    now: float | None = None,
 ) -> EffectivePolicy:
     """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
 
-    `doubts` tells why what an org file permits does not count. Never raises for what a file holds:
+    `doubts` tells why what an org file permits does not count, `signers` who signed a waivers file
+    (unless given, the keys that this machine pins are asked), `now` (seconds since the epoch) is
+    the time at which waivers cannot have been written later. Never raises for what a file holds:
     errors, of `refused` places too, are all in `.broken`, and a policy that has any denies every
     call. Warnings are in `.warnings`.
     """
     report = Report()
+    waiving = Waiving(
+        roots, [c for c in refused if is_waivers(c.path)], doubts, signers,
+        time() if now is None else now,
+    )  # fmt: skip
+    roots = [root for root in roots if not is_waivers(root.path)]
+    refused = [place for place in refused if not is_waivers(place.path)]
     for place in refused:
         report.error(
             "policy/unreadable", place.shown, START,
@@ -93,6 +110,9 @@ def load(
         unlisted += part.unlisted()
     _check_ids(ranked, report)
     broken = report.of("error")
+    waived = waiving.found(
+        ranked, standing, {d.file for d in broken}, declared, ranks_of(items, fields, unlisted)
+    )
 
     return EffectivePolicy(
         items=tuple(close_groups(items, declared, groups)),
@@ -100,12 +120,15 @@ def load(
         unlisted=tuple(unlisted),
         groups=groups,
         catalog=tools,
-        sources=_sources(ranked, catalogs),
+        sources=_sources(ranked, catalogs, waived.files),
         broken=broken,
         on_broken=on_broken(ranked, _ranks_of(broken, ranked, roots, refused), standing, report),
         absent=tuple(absent(ranked)),
         warnings=report.of("warning"),
-        digest=_digest(ranked, catalogs),
+        waivers=waived.waivers,
+        waiver_findings=waived.findings,
+        volatile=waived.volatile,
+        digest=_digest(ranked, catalogs, waived.files),
     )
 
 
@@ -210,10 +233,13 @@ def _with_built_in(
 
 
 def _sources(
-    ranked: Iterable[tuple[PolicyFile, Rank]], catalogs: Iterable[tuple[CatalogFile, Rank]]
+    ranked: Iterable[tuple[PolicyFile, Rank]],
+    catalogs: Iterable[tuple[CatalogFile, Rank]],
+    waivers: Iterable[tuple[WaiversFile, Rank]],
 ) -> tuple[Source, ...]:
-    files: list[tuple[PolicyFile | CatalogFile | WordList, Rank]] = [*ranked, *catalogs]
-    files += _word_lists(ranked)
+    files: list[tuple[PolicyFile | CatalogFile | WordList | WaiversFile, Rank]] = [
+        *ranked, *catalogs, *_word_lists(ranked), *(pair for pair in waivers if pair[0].path)
+    ]  # fmt: skip
     return tuple(Source(file.path, file.shown, rank, file.digest) for file, rank in files)
 
 
@@ -223,7 +249,9 @@ def _word_lists(ranked: Iterable[tuple[PolicyFile, Rank]]) -> list[tuple[WordLis
 
 
 def _digest(
-    ranked: Iterable[tuple[PolicyFile, Rank]], catalogs: Iterable[tuple[CatalogFile, Rank]]
+    ranked: Iterable[tuple[PolicyFile, Rank]],
+    catalogs: Iterable[tuple[CatalogFile, Rank]],
+    waivers: Iterable[tuple[WaiversFile, Rank]],
 ) -> str:
     """Over contents and ranks, not over places: one policy has one digest on every machine."""
     lines = [
@@ -232,6 +260,7 @@ def _digest(
     ]
     named: list[tuple[CatalogFile | WordList, Rank]] = [*catalogs, *_word_lists(ranked)]
     lines += [(rank, os.path.basename(file.path), file.digest) for file, rank in named]
+    lines += [(rank, WAIVERS, file.digest) for file, rank in waivers]
     text = "\n".join("\t".join(line) for line in sorted(lines))
     versions = f"unicode {UNICODE_VERSION}\nfunctions {FUNCTION_TABLE}"
     whole = f"{_OURS} {SCHEMA_VERSION}\n{versions}\n{text}\n"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MACHINE: Final = "/etc/tool-intent"
 FOLDER: Final = ".tool-intent"
+WAIVERS: Final = "waivers.yaml"
 PACK_SUFFIX: Final = ".yaml"
 RULES_SUFFIX: Final = ".rules"
 
@@ -83,6 +84,11 @@ def fingerprint(data: bytes) -> str:
 def size_limit(rank: Rank) -> int:
     """How many bytes a policy file of this rank may have."""
     return _MIB if is_capped(rank) else 16 * _MIB
+
+
+def is_waivers(path: str) -> bool:
+    """Whether this is a waivers file: it declares nothing, and no policy breaks for it."""
+    return os.path.basename(path) == WAIVERS
 
 
 def is_capped(rank: Rank) -> bool:
@@ -166,7 +172,8 @@ def discover(
     found += _policy_folder(team, "team", team)
     if env.get("TOOL_INTENT_ORG_DIR"):
         folder = env["TOOL_INTENT_ORG_DIR"]
-        found += _demanded(_policy_folder(os.path.join(start, folder), "team", folder))
+        given = _policy_folder(os.path.join(start, folder), "team", folder)
+        found += map(_granting_nothing, _demanded(given))
     found += _user(env)
     found += _upwards(start)
     for source in env.get("TOOL_INTENT_POLICY", "").split(os.pathsep):
@@ -203,12 +210,20 @@ def _demanded(candidates: list[Candidate]) -> list[Candidate]:
     ]
 
 
+def _granting_nothing(candidate: Candidate) -> Candidate:
+    """What the environment names adds findings, and lowers none."""
+    if not is_waivers(candidate.path):
+        return candidate
+    return candidate._replace(state="refused", reason="the environment can grant no waivers")
+
+
 def _policy_folder(folder: str, rank: Rank, shown: str) -> list[Candidate]:
     """A machine, team or user folder: every policy file in it."""
     names = _list(folder, rank, shown)
     if isinstance(names, Candidate):
         return [names]
-    return _probe_all(folder, filter(_is_policy_file, names), names, rank, shown)
+    wanted = [name for name in names if _is_policy_file(name) or name == WAIVERS]
+    return _probe_all(folder, wanted, names, rank, shown)
 
 
 def _upwards(start: str) -> list[Candidate]:
@@ -228,7 +243,7 @@ def _upwards(start: str) -> list[Candidate]:
             continue
         base = base or holder
         shown = _relative(folder, base)
-        wanted = ["policy.yaml", *(n for n in names if n.endswith(RULES_SUFFIX))]
+        wanted = ["policy.yaml", *(n for n in names if n.endswith(RULES_SUFFIX) or n == WAIVERS)]
         found += _probe_all(folder, wanted, names, rank, shown)
     return found
 
@@ -240,7 +255,7 @@ def _relative(path: str, base: str) -> str:
 def _is_policy_file(name: str) -> bool:
     if name.endswith(RULES_SUFFIX):
         return True
-    return name.endswith(".yaml") and name != "waivers.yaml" and not name.endswith(".test.yaml")
+    return name.endswith(".yaml") and name != WAIVERS and not name.endswith(".test.yaml")
 
 
 def _list(folder: str, rank: Rank, shown: str) -> list[str] | Candidate:
@@ -312,6 +327,7 @@ def _folder_roots(path: str, source: str) -> tuple[Root, ...]:
         names = sorted(name for name in os.listdir(path) if not name.startswith("."))
     except OSError as error:
         raise SourceError(f"the folder `{source}` cannot be read: {_reason(error)}") from None
+    waivers = [name for name in names if name == WAIVERS]
     if os.path.basename(os.path.normpath(path)) == FOLDER or "policy.yaml" in names:
         names = [n for n in names if n == "policy.yaml" or n.endswith(RULES_SUFFIX)]
     else:
@@ -323,6 +339,7 @@ def _folder_roots(path: str, source: str) -> tuple[Root, ...]:
             f"the folder `{source}` holds no policy",
             f"did you mean `{inner}`?" if there else "put a policy.yaml there",
         )
+    names += waivers
     return tuple(Root(os.path.join(path, n), "session", os.path.join(source, n)) for n in names)
 
 

@@ -51,6 +51,7 @@ class Finding(NamedTuple):
 
     `at` is a JSON Pointer into the arguments ("" for the call itself); `origin` is None for what
     the engine itself demands. `who` names the policy whose words `fix` quotes, None for ours.
+    `waived` is the id of the waiver that lowered its effect, `was` what that was before.
     """
 
     rule: str
@@ -60,10 +61,13 @@ class Finding(NamedTuple):
     fix: str | None = None
     origin: Origin | None = None
     who: str | None = None
+    waived: str | None = None
+    was: Effect | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as in a decision's JSON: rule, effect, at, message, fix, origin."""
-        return {
+        """The finding as in a decision's JSON: rule, effect, at, message, fix, origin; and waived,
+        was, where a waiver lowered it."""
+        data = {
             "rule": self.rule,
             "effect": self.effect,
             "at": self.at,
@@ -71,6 +75,7 @@ class Finding(NamedTuple):
             "fix": self.fix,
             "origin": None if self.origin is None else str(self.origin),
         }
+        return data if self.waived is None else data | {"waived": self.waived, "was": self.was}
 
 
 class Call(NamedTuple):

@@ -32,7 +32,7 @@ class Image(NamedTuple):
     fields, with their place, that a catalog's schema of the tool defines itself. `asks` says
     whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
     `roles` what arguments they mean, `views` carriers and roles as each rank sees them, where
-    ranks differ; `permissions` are as in `runtime.permissions`.
+    ranks differ; `permissions` are as in `runtime.permissions`, `waivers` as in `runtime.waivers`.
     """
 
     tool: str
@@ -52,6 +52,7 @@ class Image(NamedTuple):
     roles: dict[str, tuple[tuple[str, ...], ...]]
     views: tuple[tuple[Any, ...], ...]
     permissions: dict[Any, Any]
+    waivers: tuple[tuple[Any, ...], ...]
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -107,7 +108,7 @@ class Program:
 
     __slots__ = (
         "adverts", "carriers", "collision", "judge", "known", "misspelt", "permissions", "roles",
-        "rules", "taken", "templates", "tool", "views",
+        "rules", "taken", "templates", "tool", "views", "waivers",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -122,6 +123,7 @@ class Program:
         self.roles = image.roles
         self.views = tuple(View(tuple(Carrier(*c) for c in v), roles) for v, roles in image.views)
         self.permissions: Permissions = image.permissions
+        self.waivers = image.waivers
         names = _linked(image, self.templates)
         self.judge: Judge = names["judge"]
         #: Judges a call by rules, where there are any.

@@ -10,7 +10,15 @@ import pytest
 
 import tool_intent
 from tool_intent.policy import sources
-from tool_intent.policy.sources import Root, SourceError, Unreadable, discover, named, read
+from tool_intent.policy.sources import (
+    Root,
+    SourceError,
+    Unreadable,
+    discover,
+    is_waivers,
+    named,
+    read,
+)
 
 ENGINE = str(Path(tool_intent.__path__[0]).parent)
 
@@ -71,12 +79,34 @@ def test_every_place_is_found_strongest_first(tmp_path, home):
     )  # fmt: skip
 
 
-def test_waivers_tests_and_hidden_files_are_no_policies(tmp_path, home):
+def test_tests_and_hidden_files_are_no_policies(tmp_path, home):
     machine = tmp_path / "machine"
-    for name in ("waivers.yaml", "a.test.yaml", ".#a.yaml", "notes.txt"):
+    for name in ("a.test.yaml", ".#a.yaml", "notes.txt"):
         put(machine / name)
     put(tmp_path / "repo" / ".tool-intent" / "other.yaml")
     assert used(look(tmp_path / "repo", home, machine)) == []
+
+
+def test_waivers_are_found_in_every_place_of_policies(tmp_path, home):
+    machine, repo = tmp_path / "machine", tmp_path / "repo"
+    folders = [machine, machine / "team", home / ".config" / "tool-intent",
+               repo / ".tool-intent", repo / "deep" / ".tool-intent"]  # fmt: skip
+    for folder in folders:
+        put(folder / "waivers.yaml")
+    found = used(look(repo / "deep", home, machine))
+    assert [rank for rank, _ in found] == ["org", "team", "user", "repo", "directory"]
+    assert all(is_waivers(shown) for _, shown in found)
+
+
+def test_waivers_of_a_folder_that_the_environment_names_are_refused(tmp_path, home):
+    put(tmp_path / "mine" / "a.yaml")
+    put(tmp_path / "mine" / "waivers.yaml")
+    found = look(tmp_path, home, tmp_path / "machine", TOOL_INTENT_ORG_DIR=str(tmp_path / "mine"))
+    waivers = [c for c in found if is_waivers(c.path)]
+    assert [(c.rank, c.state, c.reason) for c in waivers] == [
+        ("team", "refused", "the environment can grant no waivers")
+    ]
+    assert [c.shown for c in found if c.state == "loaded"] == [f"{tmp_path}/mine/a.yaml"]
 
 
 def test_xdg_config_home_replaces_the_users_folder_only_if_absolute(tmp_path, home):
