@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import peers
+import rank_subjects
 import rule_subjects
 import workloads
 import yaml
@@ -82,6 +83,15 @@ ROWS = (
         12.0,
     ),
     Row(
+        "six ranks of 2,000 rules resolved in parsed",
+        "ranks resolved",
+        ("ranks composed", "ranks parsed", "ranks validated"),
+        1.6,
+    ),
+    Row(
+        "cached first decision of six ranks in one file", "ranks cached", ("one file cached",), 1.2
+    ),
+    Row(
         "looking back after 100,000 calls in after 10",
         "after 100,000 calls",
         ("after 10 calls",),
@@ -124,6 +134,7 @@ def _subjects(folder: Path) -> tuple[dict[str, Subject], dict[str, str]]:
     subjects |= _loading(folder)
     subjects |= _processes(folder)
     subjects |= rule_subjects.loading(folder)
+    subjects |= rank_subjects.loading(folder)
     subjects |= rule_subjects.looking_back(folder)
     subjects |= rule_subjects.hostile(folder)
     return subjects, absent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import re
 import subprocess
 import sys
@@ -19,6 +20,13 @@ DEADLINE: Final = 60
 
 _IMPORTED: Final = re.compile(r"^import time: +\d+ \| +\d+ \| +(\S+)$", re.MULTILINE)
 _RESTRICTED: Final = Path(__file__).with_name("restricted.py")
+_LAUNCHED: Final = Path(__file__).with_name("launched.py")
+#: Whether who runs the tests has policies of their own, which are none of the tests' business.
+_ACCOUNT: Final = Path(pwd.getpwuid(os.getuid()).pw_dir)
+_HAS_POLICIES: Final = any(
+    os.path.lexists(_ACCOUNT / place)
+    for place in (".config/tool-intent", ".local/state/tool-intent")
+)
 
 
 class Done(NamedTuple):
@@ -50,11 +58,19 @@ TRACED: Final = {"PYTHONPROFILEIMPORTTIME": "1"}
 
 
 class Command:
-    """`tool-intent` for one user (a home folder) in one folder."""
+    """`tool-intent` for one user (a home folder) in one folder. `account`, if set, is the home
+    folder of the user's account, wherever the environment says that home is."""
 
     def __init__(self, home: Path, cwd: Path) -> None:
         self.home = home
         self.cwd = cwd
+        self.account = home if _HAS_POLICIES else None
+
+    def program(self) -> list[str | Path]:
+        """The command without its arguments."""
+        if self.account is None:
+            return [COMMAND]
+        return [sys.executable, _LAUNCHED, self.account, COMMAND]
 
     def environment(self, more: Mapping[str, str]) -> dict[str, str]:
         """Nothing of the machine's own settings, so that results do not depend on them."""
@@ -71,7 +87,7 @@ class Command:
         """Run to the end; `restricted` is what `restricted.py` takes."""
         launcher = [] if restricted is None else [sys.executable, _RESTRICTED, restricted]
         done = subprocess.run(
-            [*launcher, COMMAND, *arguments],
+            [*launcher, *self.program(), *arguments],
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
             cwd=cwd or self.cwd,
@@ -84,7 +100,7 @@ class Command:
     def start(self, *arguments: str | Path, **more: Any) -> subprocess.Popen[bytes]:
         """Start, with pipes to talk through; the caller keeps the deadline."""
         return subprocess.Popen(
-            [COMMAND, *arguments],
+            [*self.program(), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -264,7 +264,7 @@ def test_the_start_folder_is_a_workspace_though_it_holds_no_policy(
 
 def test_working_in_one_s_home_keeps_the_cache(bare: Command) -> None:
     write(bare.home / ".config" / "tool-intent" / "p.yaml", "version: 1\nextends: std/baseline\n")
-    bare.cwd = bare.home
+    bare.cwd = bare.account = bare.home
     assert decided(bare).said == ""
     assert is_hit(decided(bare))
 

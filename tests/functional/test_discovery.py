@@ -100,7 +100,7 @@ def test_the_user_s_own_policies_apply_everywhere(bare: Command, plain: Command)
     assert ranks(bare) == {"~/.config/tool-intent/risk.yaml": "user"}
     elsewhere = bare.home / "settings"
     write(elsewhere / "tool-intent" / "ticket.yaml", TICKET)
-    assert missing(bare, XDG_CONFIG_HOME=str(elsewhere)) == {"/ticket"}
+    assert missing(bare, XDG_CONFIG_HOME=str(elsewhere)) == {"/risk", "/ticket"}
 
 
 def test_the_environment_adds_policies_at_session_rank(plain: Command, tmp_path: Path) -> None:

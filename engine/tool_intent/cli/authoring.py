@@ -11,17 +11,14 @@ import typer
 
 from tool_intent.authoring.costs import BUDGET, RuleCost, rule_costs
 from tool_intent.cli.diagnostics import rendered
+from tool_intent.cli.lock import drift
 from tool_intent.cli.options import Format
-from tool_intent.cli.terminal import fail, out, styled, visible
+from tool_intent.cli.terminal import err, fail, out, styled, visible
+from tool_intent.policy import homes
 from tool_intent.policy.model import EffectivePolicy
-from tool_intent.policy.sources import (
-    Candidate,
-    Root,
-    SourceError,
-    discover,
-    is_waivers,
-    named,
-)
+from tool_intent.policy.opening import is_waivers
+from tool_intent.policy.roots import remember
+from tool_intent.policy.sources import Candidate, Root, SourceError, discover, named
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.runtime.wire import dump
 
@@ -63,6 +60,9 @@ def init(
         fail(f"{target} is already there; edit it, or remove it first")
     except OSError as error:
         fail(f"{target} cannot be written: {error.strerror}")
+    note = remember(str(folder.resolve()), os.environ, homes.account_home())
+    if note is not None:
+        err.print(visible(f"tool-intent: {note}"))
     out.print(f"Wrote {visible(str(target))}. Next:")
     out.print("  tool-intent check            # is it right?")
     out.print("  tool-intent show --effective # what it asks for")
@@ -93,7 +93,14 @@ def check(
     costs = sorted(rule_costs(policy), key=lambda c: -c.steps) if cost else []
     over = tuple(c.diagnostic() for c in costs if c.over)
     found = sorted(
-        policy.broken + policy.warnings + waivers + _emptiness(policy, roots) + over,
+        {
+            *policy.broken,
+            *policy.warnings,
+            *waivers,
+            *_emptiness(policy, roots),
+            *over,
+            *drift(roots),
+        },
         key=lambda d: (d.file, d.line, d.column, d.message),
     )
     if format_ is Format.JSON:
@@ -137,8 +144,8 @@ def _emptiness(policy: EffectivePolicy, roots: list[Root]) -> tuple[Diagnostic, 
 def _roots(paths: list[str]) -> tuple[list[Root], list[Candidate]]:
     if not paths:
         candidates = discover(os.getcwd(), os.environ)
-        loaded = [Root(c.path, c.rank, c.shown) for c in candidates if c.state == "loaded"]
-        refused = [c for c in candidates if c.state == "refused"]
+        loaded = [c.root for c in candidates if c.state == "loaded"]
+        refused = [c for c in candidates if c.unusable]
         if not loaded and not refused:
             looked = "".join(f"\n  {c.shown}" for c in candidates)
             fail(f"no policy found; looked for{looked}\n`tool-intent init` writes a first one")

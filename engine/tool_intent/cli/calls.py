@@ -77,7 +77,7 @@ def run(
     Example: tool-intent run write '{"path": "a.txt", "content": "x", "intent": "…"}'
     """
     calls = _calls(tool, arguments, session)
-    guard = Guard(load_or_fail(policy or [], found=True))
+    guard = Guard(load_or_fail(policy or [], found=True, remember=True))
     place = _workspace(workspace)
     if format_ is Format.TEXT:
         out.print(styled(f"workspace {place}", "dim"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tool_intent.policy.opening import held_by
 from tool_intent.policy.sources import Unreadable, read
 from tool_intent.rules.diagnostics import Diagnostic
 
@@ -21,6 +22,6 @@ def rendered(diagnostics: Iterable[Diagnostic]) -> str:
 
 def _lines(file: str) -> list[str]:
     try:
-        return read(file, "session").decode("utf-8", "replace").splitlines()
+        return read(file, "session", held_by(file)).decode("utf-8", "replace").splitlines()
     except Unreadable:
         return []

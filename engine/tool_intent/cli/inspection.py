@@ -28,7 +28,8 @@ def show(
         bool, typer.Option("--effective", help="Every requirement and rule, with file and line.")
     ] = False,
     sources: Annotated[
-        bool, typer.Option("--sources", help="Each place looked at: loaded, absent or refused.")
+        bool,
+        typer.Option("--sources", help="Each place looked at: loaded, absent, refused or missing."),
     ] = False,
     why: Annotated[
         str | None,
@@ -133,13 +134,13 @@ def _sources(given: list[str], format_: Format) -> None:
         typer.echo(dump(rows))
         return
     width = max((len(row["source"]) for row in rows), default=0)
-    styles = {"loaded": "green", "refused": "red"}
+    styles = {"loaded": "green", "refused": "red", "missing": "red"}
     for row in rows:
         out.print(
             styled(f"{row['state']:<8}", styles.get(row["state"], "dim")),
             visible(f"{row['rank']:<10}{row['source']:<{width}}  {row['reason']}".rstrip()),
         )
-    if not any(row["state"] == "loaded" for row in rows):
+    if all(row["state"] == "absent" for row in rows):
         out.print("No policy: every call would be allowed unjudged, so `decide` refuses to start.")
 
 

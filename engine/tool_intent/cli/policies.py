@@ -9,11 +9,16 @@ from tool_intent.compiler.loading import PolicyError, load
 
 
 def load_or_fail(
-    sources: list[str], *, found: bool, cwd: str | None = None, allow_empty: bool = False
+    sources: list[str],
+    *,
+    found: bool,
+    cwd: str | None = None,
+    allow_empty: bool = False,
+    remember: bool = False,
 ) -> Artifact:
-    """The artifact, or exit 2 with what is wrong on standard error."""
+    """The artifact, or exit 2 with what is wrong on standard error. `remember` is `load`'s."""
     try:
-        artifact = load(sources, found=found, cwd=cwd, allow_empty=allow_empty)
+        artifact = load(sources, found=found, cwd=cwd, allow_empty=allow_empty, remember=remember)
     except PolicyError as error:
         fail(explained(error))
     for note in artifact.notes:

@@ -124,8 +124,8 @@ def _places(given: list[str]) -> tuple[list[Root], list[Candidate]]:
         except SourceError as error:
             fail(f"{error.message}{f' ({error.help})' if error.help else ''}")
     candidates = discover(os.getcwd(), os.environ)
-    loaded = [Root(c.path, c.rank, c.shown) for c in candidates if c.state == "loaded"]
-    return loaded, [c for c in candidates if c.state == "refused"]
+    loaded = [c.root for c in candidates if c.state == "loaded"]
+    return loaded, [c for c in candidates if c.unusable]
 
 
 def _row(

@@ -15,17 +15,9 @@ import typer
 from tool_intent.cli.options import Format, Formatted
 from tool_intent.cli.terminal import err, fail, out, visible
 from tool_intent.policy.load import load
+from tool_intent.policy.opening import FOLDER, WAIVERS, is_waivers
 from tool_intent.policy.positions import Report
-from tool_intent.policy.sources import (
-    FOLDER,
-    WAIVERS,
-    Candidate,
-    Root,
-    Unreadable,
-    discover,
-    is_waivers,
-    read,
-)
+from tool_intent.policy.sources import Candidate, Root, Unreadable, discover, read
 from tool_intent.policy.waiver_findings import findings
 from tool_intent.policy.waivers import WaiversFile
 from tool_intent.rules.diagnostics import Diagnostic
@@ -102,8 +94,8 @@ def new(
 def _target(file: Path | None) -> tuple[_Target, list[Root], list[Candidate]]:
     """The file, and all that is found beside it."""
     candidates = discover(os.getcwd(), os.environ)
-    found = [Root(c.path, c.rank, c.shown) for c in candidates if c.state == "loaded"]
-    refused = [c for c in candidates if c.state == "refused" and not is_waivers(c.path)]
+    found = [c.root for c in candidates if c.state == "loaded"]
+    refused = [c for c in candidates if c.unusable and not is_waivers(c.path)]
     places = [os.path.dirname(c.path) for c in candidates if c.rank == "repo"]
     folders = [place for place in places if os.path.basename(place) == FOLDER]
     folder = folders[0] if folders else os.path.join(os.getcwd(), FOLDER)

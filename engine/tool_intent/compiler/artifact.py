@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from tool_intent.compiler.cache import Cache, digest
+from tool_intent.compiler.query import Loaded
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.judge import Around, judge
 from tool_intent.runtime.model import Call, Point
@@ -42,6 +43,7 @@ class Artifact:
         folder: str = "",
         notes: tuple[str, ...] = (),
         place: Place | None = None,
+        loaded: Loaded | None = None,
     ) -> None:
         """`where` is the folder that the policy's relative paths start at, and that of the
         session; `looks_back` says whether rules ask for earlier calls. `place` is taken instead of
@@ -61,6 +63,8 @@ class Artifact:
         self._place = place
         #: The surface that enforces what is decided here; "" where none does.
         self.point: Point | Literal[""] = ""
+        #: What it came from, for those who look again.
+        self.loaded = Loaded() if loaded is None else loaded
         self._lock = threading.RLock()
 
     @property
@@ -91,6 +95,11 @@ class Artifact:
                 self._programs.clear()
             program = self._programs[tool] = Program(self._image(tool))
         return program
+
+    def programs(self) -> list[Program]:
+        """What judges calls of the tools that were asked about so far."""
+        with self._lock:
+            return list(self._programs.values())
 
     def decide(self, call: Call, view: SessionView | None = None) -> Decision:
         """The decision on one call, given what its session did before (see `new_history`)."""

@@ -6,7 +6,8 @@ import contextlib
 import marshal
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from time import time
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.cache import (
@@ -14,27 +15,31 @@ from tool_intent.compiler.cache import (
     CacheRefused,
     digest,
     engine_stamp,
-    home,
     open_cache,
     within,
 )
+from tool_intent.compiler.query import File, Loaded, Places, Query
+from tool_intent.policy import homes
+from tool_intent.policy.doubts import Doubts, stamp
+from tool_intent.policy.opening import is_waivers
+from tool_intent.policy.roots import remember as remember_root
 from tool_intent.policy.sources import (
+    MACHINE,
     Candidate,
     Root,
     SourceError,
     Unreadable,
     discover,
     fingerprint,
-    is_waivers,
     named,
     read,
     shipped,
 )
-from tool_intent.runtime.model import Rank
 
 if TYPE_CHECKING:
     from tool_intent.policy.model import EffectivePolicy
     from tool_intent.rules.diagnostics import Diagnostic
+    from tool_intent.runtime.model import Point
     from tool_intent.runtime.paths import Place
 
 
@@ -54,35 +59,76 @@ def load(
     environ: Mapping[str, str] | None = None,
     found: bool = True,
     allow_empty: bool = False,
+    machine: str = MACHINE,
+    account: str | None = None,
+    remember: bool = False,
+    point: Point | Literal[""] = "",
     now: float | None = None,
 ) -> Artifact:
     """The artifact of the policies found from `cwd`, and of `sources` (files, folders, packs).
 
-    With `found=False`, of `sources` alone. A policy that was found and is broken gives an artifact
-    that denies every call. `now` (seconds since the epoch) is the time to go by, unless it is the
-    clock's. Raises PolicyError where a source is none or is broken, where there is
-    no policy, or where it asks for nothing and `allow_empty` does not say that this is meant.
+    With `found=False`, of `sources` alone. A policy that was found and is broken, or is known to
+    have been there and is missing, gives an artifact that denies every call. `machine` and
+    `account` are `discover`'s; `remember` notes a repository that has a policy, so that its absence
+    is noticed later; `point` is the surface that enforces, if one does; `now` (seconds since the
+    epoch) is the time to go by, unless it is the clock's. Raises PolicyError where a
+    source is none or is broken, where there is no policy, or where it asks for nothing and
+    `allow_empty` does not say that this is meant.
     """
-    environ = os.environ if environ is None else environ
-    cwd = os.getcwd() if cwd is None else os.path.abspath(cwd)
-    candidates = discover(cwd, environ) if found else ()
-    given = _named(sources, cwd)
-    roots = [Root(c.path, c.rank, c.shown) for c in candidates if c.state == "loaded"] + given
-    refused = [c for c in candidates if c.state == "refused"]
+    query = Query(
+        sources=tuple(sources),
+        cwd=os.getcwd() if cwd is None else os.path.abspath(cwd),
+        environ=dict(os.environ if environ is None else environ),
+        machine=machine,
+        account=homes.account_home() if account is None else account,
+        found=found,
+        allow_empty=allow_empty,
+        point=point,
+        now=now,
+    )
+    places = find(query)
+    artifact = answer(query, places)
+    if remember:
+        for root in {c.path for c in places.candidates if _is_own_policy(c)}:
+            note = remember_root(_holder(root), query.environ, query.account)
+            artifact.notes += () if note is None or note in artifact.notes else (note,)
+    return artifact
+
+
+def find(query: Query) -> Places:
+    """What a query finds now. Raises PolicyError where one of its sources is none."""
+    candidates = (
+        discover(query.cwd, query.environ, machine=query.machine, account=query.account)
+        if query.found
+        else ()
+    )
+    return Places(candidates, tuple(_named(query.sources, query.cwd)))
+
+
+def answer(query: Query, places: Places) -> Artifact:
+    """The artifact of what was found; raises what `load` does."""
+    candidates, given = places.candidates, list(places.given)
+    roots = [c.root for c in candidates if c.state == "loaded"] + given
+    refused = [c for c in candidates if c.unusable]
     paths = [root.path for root in roots] + [place.path for place in refused]
-    if not allow_empty and all(map(is_waivers, paths)):
+    if not query.allow_empty and all(map(is_waivers, paths)):
         looked = ", ".join(c.shown for c in candidates)
         raise PolicyError(f"no policy found; looked for {looked}" if looked else "no policy given")
-    cache, notes = _cache(environ, candidates, cwd)
-    place = (_root(candidates, cwd), cwd)
-    key = digest(engine_stamp(), repr(roots), repr(refused), repr(_catalogs()), _vouched(roots))
-    if cache is not None and all(is_waivers(place.path) for place in refused):
-        known = _unchanged(cache, key)
-        if known is not None:
-            return _cached(known, roots, cache, notes, place)
-    return _compiled(
-        roots, refused, given, cache, key, notes, place, allow_empty=allow_empty, now=now
-    )
+    cache, notes = _cache(query, candidates)
+    place = (_root(candidates, query.cwd), query.cwd)
+    key = digest(
+        engine_stamp(), repr(roots), repr(refused), repr(_catalogs()), repr(_locked(roots)),
+        _vouched(roots, query.machine),
+    )  # fmt: skip
+    sound = all(is_waivers(place.path) for place in refused)
+    known = _unchanged(cache, key) if cache is not None and sound else None
+    if known is not None and cache is not None:
+        artifact = _cached(known, query, roots, cache, notes, place)
+    else:
+        artifact = _compiled(query, roots, refused, given, cache, key, notes, place)
+    artifact.point = query.point
+    artifact.loaded = artifact.loaded._replace(query=query, places=places)
+    return artifact
 
 
 def compiled(policy: EffectivePolicy, place: Place) -> Artifact:
@@ -102,31 +148,35 @@ def _named(sources: Sequence[str], cwd: str) -> list[Root]:
     return roots
 
 
-def _cache(
-    environ: Mapping[str, str], candidates: Sequence[Candidate], cwd: str
-) -> tuple[Cache | None, tuple[str, ...]]:
+def _cache(query: Query, candidates: Sequence[Candidate]) -> tuple[Cache | None, tuple[str, ...]]:
     workspaces = [
-        os.path.dirname(os.path.dirname(c.path))
+        _holder(c.path)
         for c in candidates
         if c.state == "loaded" and c.rank in ("repo", "directory")
     ]
     # Who works in a home folder may write its start-up files, and so needs no cache to run code.
-    if not within(home(environ), cwd):
-        workspaces.append(cwd)
+    # The account's home, not what the environment of a workspace says it is.
+    if not within(query.account or os.sep, query.cwd):
+        workspaces.append(query.cwd)
     try:
-        return open_cache(environ, workspaces), ()
+        return open_cache(query.environ, workspaces), ()
     except CacheRefused as refusal:
         return None, (f"the cache is not used: {refusal}",)
 
 
-def _vouched(roots: Iterable[Root]) -> str:
+def _vouched(roots: Iterable[Root], machine: str) -> str:
     """What decides, besides their bytes, whether waivers count."""
     waivers = [root.path for root in roots if is_waivers(root.path)]
     if not waivers:
         return ""
     from tool_intent.policy.vouching import marks
 
-    return marks(waivers)
+    return marks(waivers, machine)
+
+
+def _holder(policy: str) -> str:
+    """The folder that holds the `.tool-intent/` of a policy file."""
+    return os.path.dirname(os.path.dirname(policy))
 
 
 def _catalogs() -> list[str]:
@@ -136,7 +186,14 @@ def _catalogs() -> list[str]:
         return []
 
 
+def _locked(roots: Sequence[Root]) -> list[str]:
+    """The folders with a lock: one that is added later may say that other commits are meant."""
+    holders = {os.path.dirname(os.path.dirname(root.path)) for root in roots}
+    return sorted(h for h in holders if os.path.lexists(os.path.join(h, "tool-intent.lock")))
+
+
 def _compiled(
+    query: Query,
     roots: list[Root],
     refused: list[Candidate],
     given: list[Root],
@@ -144,33 +201,46 @@ def _compiled(
     key: str,
     notes: tuple[str, ...],
     place: tuple[str, str],
-    *,
-    allow_empty: bool,
-    now: float | None,
 ) -> Artifact:
     from tool_intent.policy.load import load as load_policy
+    from tool_intent.policy.vouching import signers_here
 
-    policy = load_policy(roots, refused, now=now)
+    doubts = Doubts(query.machine)
+    now = time() if query.now is None else query.now
+    policy = load_policy(
+        roots, refused, doubts=doubts, signers=signers_here(now, query.machine), now=now,
+        environ=query.environ, cwd=query.cwd,
+    )  # fmt: skip
     asked_for = {root.shown for root in given}
     if given and policy.broken and (len(roots) == len(given) or _is_theirs(policy, asked_for)):
         first = policy.broken[0]
         where = f"{first.file}:{first.line}:{first.column}: {first.message}"
         more = f" (and {len(policy.broken) - 1} more)" if len(policy.broken) > 1 else ""
         raise PolicyError(f"the policy is broken: {where}{more}", policy.broken)
-    if policy.empty and not allow_empty:
+    if policy.empty and not query.allow_empty:
         names = ", ".join(root.shown for root in roots)
         raise PolicyError(f"{names} asks for nothing: it has no entry under `tools:`")
     looks_back = _looks_back(policy)
-    if policy.broken or policy.empty or policy.volatile or cache is None:
-        return Artifact(policy.digest, lambda: policy, place, looks_back, notes=notes)
+    files = tuple(
+        File(s.path, s.rank, s.digest, s.held, stamp(s.path, s.rank)) for s in policy.sources
+    )
+    loaded = Loaded(files, policy.broken)
+    # What a signature admits it admits for a time.
+    may_change = policy.volatile or doubts.rest_on_signatures
+    if policy.broken or policy.empty or may_change or cache is None:
+        return Artifact(
+            policy.digest, lambda: policy, place, looks_back, notes=notes, loaded=loaded
+        )
     import pickle
 
-    sources = [(s.path, s.rank, s.digest) for s in policy.sources]
     folder = digest(key, policy.digest)
     cache.write(os.path.join(folder, "policy"), pickle.dumps(policy))
-    _keep_texts(cache, folder, sources)
-    cache.write(key, marshal.dumps((policy.digest, folder, looks_back, sources)))
-    return Artifact(policy.digest, lambda: policy, place, looks_back, cache, folder, notes)
+    _keep_texts(cache, folder, files)
+    kept = [tuple(file) for file in files]
+    cache.write(key, marshal.dumps((policy.digest, folder, looks_back, kept)))
+    return Artifact(
+        policy.digest, lambda: policy, place, looks_back, cache, folder, notes, loaded=loaded
+    )
 
 
 def _looks_back(policy: EffectivePolicy) -> bool:
@@ -191,40 +261,53 @@ def _looks_back(policy: EffectivePolicy) -> bool:
 
 def _root(candidates: Sequence[Candidate], cwd: str) -> str:
     """The folder that policies' relative paths start at: the outermost that has a policy."""
-    found = [
-        c.path
-        for c in candidates
-        if c.state == "loaded" and c.rank == "repo" and not is_waivers(c.path)
-    ]
-    return os.path.dirname(os.path.dirname(found[0])) if found else cwd
+    found = [c.path for c in candidates if _is_own_policy(c)]
+    return _holder(found[0]) if found else cwd
+
+
+def _is_own_policy(place: Candidate) -> bool:
+    """Whether this is a policy of the repository, which waivers alone are not."""
+    return place.state == "loaded" and place.rank == "repo" and not is_waivers(place.path)
 
 
 def _is_theirs(policy: EffectivePolicy, asked_for: set[str]) -> bool:
     return any(d.file in asked_for for d in policy.broken)
 
 
-def _keep_texts(cache: Cache, folder: str, sources: Sequence[tuple[str, Rank, str]]) -> None:
+def _keep_texts(cache: Cache, folder: str, files: Iterable[File]) -> None:
     """Keep what the sources say, to compare it with what they say later."""
-    for path, rank, was in sources:
+    for file in files:
         with contextlib.suppress(Unreadable):
-            text = read(path, rank)
-            if fingerprint(text) == was:
-                cache.write(_text_entry(folder, was), text)
+            text = read(file.path, file.rank, file.held)
+            if fingerprint(text) == file.digest:
+                cache.write(_text_entry(folder, file.digest), text)
 
 
-def _unchanged(cache: Cache, key: str) -> tuple[str, str, bool] | None:
-    """The policy digest, the folder and whether rules look back, of a cache entry whose sources
-    are all as they were."""
+class _Kept(NamedTuple):
+    """A cache entry's policy digest, its folder, whether rules look back, and the sources."""
+
+    policy: str
+    folder: str
+    looks_back: bool
+    files: tuple[File, ...]
+
+
+def _unchanged(cache: Cache, key: str) -> _Kept | None:
+    """A cache entry whose sources are all as they were."""
     body = cache.read(key)
     if body is None:
         return None
-    policy_digest, folder, looks_back, sources = marshal.loads(body)  # noqa: S302 (checked)
+    policy_digest, folder, looks_back, kept = marshal.loads(body)  # noqa: S302 (checked)
+    files = tuple(File(*one) for one in kept)
     with contextlib.suppress(Unreadable):
-        for path, rank, was in sources:
-            text = read(path, rank)
-            if not cache.holds(_text_entry(folder, was), text) and fingerprint(text) != was:
+        for file in files:
+            if stamp(file.path, file.rank) != file.stamp:
                 return None
-        return policy_digest, folder, looks_back
+            text = read(file.path, file.rank, file.held)
+            is_kept = cache.holds(_text_entry(folder, file.digest), text)
+            if not is_kept and fingerprint(text) != file.digest:
+                return None
+        return _Kept(policy_digest, folder, looks_back, files)
     return None
 
 
@@ -233,13 +316,14 @@ def _text_entry(folder: str, fingerprint: str) -> str:
 
 
 def _cached(
-    known: tuple[str, str, bool],
+    known: _Kept,
+    query: Query,
     roots: list[Root],
     cache: Cache,
     notes: tuple[str, ...],
     place: tuple[str, str],
 ) -> Artifact:
-    policy_digest, folder, looks_back = known
+    policy_digest, folder, looks_back, files = known
 
     def policy() -> EffectivePolicy:
         import pickle
@@ -250,9 +334,12 @@ def _cached(
             return kept
         from tool_intent.policy.load import load as load_policy
 
-        loaded = load_policy(roots)
+        doubts = Doubts(query.machine)
+        loaded = load_policy(roots, doubts=doubts, environ=query.environ, cwd=query.cwd)
         if loaded.digest != policy_digest:
             raise PolicyError("the policy changed while it was in use; start a new session")
         return loaded
 
-    return Artifact(policy_digest, policy, place, looks_back, cache, folder, notes)
+    return Artifact(
+        policy_digest, policy, place, looks_back, cache, folder, notes, loaded=Loaded(files)
+    )

@@ -9,6 +9,7 @@ from typing import Any
 from tool_intent.compiler import wording
 from tool_intent.compiler.conditions import Atom, Condition, Sentence
 from tool_intent.compiler.constraints import parts
+from tool_intent.compiler.faults import faults
 from tool_intent.compiler.ir import Check, Field, Kind, Place, Report, Tool
 from tool_intent.compiler.lower_fields import (
     Use,
@@ -22,7 +23,7 @@ from tool_intent.compiler.lower_fields import (
     roles_of,
 )
 from tool_intent.compiler.lower_rules import Seen, sentence, when
-from tool_intent.compiler.reports import broken, entry_reports, missing
+from tool_intent.compiler.reports import entry_reports, missing
 from tool_intent.compiler.sources import Sources
 from tool_intent.policy.model import (
     CatalogTool,
@@ -79,7 +80,7 @@ class Lowering:
                 self._exact.setdefault(requirement.key, []).append(requirement)
         folder = shipped()
         self._ours = {s.shown for s in policy.sources if s.path.startswith(folder)}
-        self._always = (*broken(policy), *map(missing, policy.absent))
+        self._always = (*faults(policy.broken, policy.on_broken), *map(missing, policy.absent))
 
     def tool(self, name: str) -> Tool:
         """What calls of the tool `name` must satisfy."""

@@ -1,32 +1,12 @@
-"""Reports that are about a policy or a place rather than about a field's value."""
+"""Reports that are about a demand or a place rather than about a field's value."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from tool_intent.compiler.ir import Report
-from tool_intent.policy.model import Absent, EffectivePolicy, Requirement
-from tool_intent.runtime.model import STRENGTH, Origin
-
-
-def broken(policy: EffectivePolicy) -> Iterable[Report]:
-    """One report a file that cannot be used, with its first error."""
-    first: dict[str, Any] = {}
-    for diagnostic in policy.broken:
-        first.setdefault(diagnostic.file, []).append(diagnostic)
-    for file, errors in first.items():
-        error = errors[0]
-        more = f" (and {len(errors) - 1} more errors)" if len(errors) > 1 else ""
-        yield Report(
-            "policy/broken",
-            policy.on_broken.get(file, "deny"),
-            "",
-            f"the policy {file} cannot be used: line {error.line}: {error.message}{more}",
-            "A person must mend it; `tool-intent check` shows every error.",
-            Origin(file, error.line, error.column, "session"),
-            None,
-        )
+from tool_intent.policy.model import Absent, Requirement
+from tool_intent.runtime.model import STRENGTH
 
 
 def missing(demanded: Absent) -> Report:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from time import time
+from time import monotonic, time
 from typing import Any, Final, Self, TypeVar
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import load
+from tool_intent.guard.standing import Standing, Tried
 from tool_intent.guard.wrapping import GuardedTool
 from tool_intent.ledger.recorder import NullRecorder, Recorder
 from tool_intent.runtime.decision import Decision
-from tool_intent.runtime.extend import collisions, extend
-from tool_intent.runtime.judge import judge, not_judged, without
-from tool_intent.runtime.model import Call, Point, Scalar
-from tool_intent.runtime.sessions import Sessions
+from tool_intent.runtime.extend import extend
+from tool_intent.runtime.judge import judge, not_judged
+from tool_intent.runtime.model import Call, Scalar
+from tool_intent.runtime.program import Program
 from tool_intent.runtime.strip import duplicate, strip
 
 Result = TypeVar("Result")
+
+#: An agent can invent tool names without end.
+_MOST_PLAIN: Final = 20_000
 
 
 class Denied(Exception):
@@ -32,8 +37,10 @@ class Denied(Exception):
 
 
 class Guard:
-    """Judges calls by the policies that apply. Thread-safe; the policy is the one that was loaded.
+    """Judges calls by the policies that apply. Thread-safe.
 
+    The policy that was loaded judges as long as the guard lives. Once its files change, the newest
+    that can be used judges as well, and the stronger decision stands; a new guard begins with that.
     Whatever goes wrong while judging denies: `check` does not raise for any call.
     """
 
@@ -43,19 +50,22 @@ class Guard:
         *,
         recorder: Recorder | None = None,
         now: float | None = None,
-        point: Point = "python",
     ) -> None:
-        """Use `Guard.load`. `now` (seconds since the epoch, UTC) fixes the clock; `point` is the
-        surface that enforces what the guard decides."""
-        artifact.point = point
+        """Use `Guard.load`. `now` (seconds since the epoch, UTC) fixes the clock."""
         self._artifact = artifact
         self._recorder: Recorder = NullRecorder() if recorder is None else recorder
         self._now = now
         self._program = artifact.program
-        self._sessions = Sessions(artifact.new_history) if artifact.reads_history else None
+        self._standing = Standing(artifact)
+        self._sessions = self._standing.begin.sessions
         self._digest = artifact.digest
+        #: Schemas that `extend` was given, and those of them that define a field.
+        self._known: dict[str, dict[str, Any]] = {}
         self._schemas: dict[str, dict[str, Any]] = {}
         self._not_advertised: dict[str, tuple[tuple[str, str], ...]] = {}
+        #: Programs of tools whose calls need nothing but their arguments to be judged.
+        self._plain: dict[str, Program] = {}
+        self._lock = threading.Lock()
 
     @classmethod
     def load(
@@ -72,13 +82,15 @@ class Guard:
         PolicyError where there is no policy, where it asks for nothing, or where one of `sources`
         is broken.
         """
-        artifact = load([str(s) for s in sources], cwd=cwd, now=now)
+        artifact = load([str(s) for s in sources], cwd=cwd, remember=True, point="python", now=now)
         return cls(artifact, recorder=recorder, now=now)
 
     @property
     def policy(self) -> str:
-        """The digest of the policy, `sha256:…`."""
-        return self._digest
+        """The digest of the policy, `sha256:…`; after a change, one over the digests of both that
+        judge, a line each."""
+        self._standing.look()
+        return self._standing.digest
 
     @property
     def not_advertised(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
@@ -103,6 +115,13 @@ class Guard:
         host knows: agent, model, branch, repo, user, hour, weekday, cwd. `schema` is the tool's own
         argument schema: a field that it defines is the tool's argument, not a reason.
         """
+        try:
+            if schema is None and monotonic() < self._standing.due:
+                program = self._plain.get(tool)
+                if program is not None:
+                    return judge(program, id, args, self._digest)
+        except Exception as error:
+            return not_judged(tool, id, self._digest, error)
         return self._judged(tool, args, id, session, context, schema, will_tell=False)[0]
 
     def _judged(
@@ -115,23 +134,33 @@ class Guard:
         schema: Mapping[str, Any] | None = None,
         *,
         will_tell: bool,
-    ) -> tuple[Decision, int | None]:
-        """The decision, and the call's number in its session where sessions are remembered."""
+    ) -> tuple[Decision, tuple[Tried, ...]]:
+        """The decision, and where what comes of the call is to be told."""
         try:
-            if schema is None and self._schemas:
-                schema = self._schemas.get(tool)
-            program = self._program(tool)
-            if program.rules is None and not program.waivers and self._sessions is None:
-                return judge(program, id, args, self._digest, schema), None
+            standing = self._standing
+            changed = monotonic() >= standing.due and standing.look()
+            if schema is None:
+                # A newer policy may call a field what is an argument of the tool.
+                schema = (self._known if changed else self._schemas).get(tool)
+            if not changed:
+                program = self._program(tool)
+                if program.rules is None and not program.waivers and self._sessions is None:
+                    if schema is None:
+                        self._note_plain(program)
+                    return judge(program, id, args, self._digest, schema), ()
             now = time() if self._now is None else self._now
             told = None if context is None else dict(context)
             own = None if schema is None else dict(schema)
             call = Call(id, tool, args, told, session, now, own)
+            if changed:
+                return standing.judge(call, will_tell=will_tell)
             if self._sessions is None:
-                return self._artifact.decide(call), None
-            return self._sessions.judge(call, self._artifact.decide, will_tell=will_tell)
+                return self._artifact.decide(call), ()
+            sessions = self._sessions
+            decision, number = sessions.judge(call, self._artifact.decide, will_tell=will_tell)
         except Exception as error:
-            return not_judged(tool, id, self._digest, error), None
+            return not_judged(tool, id, self._digest, error), ()
+        return decision, ((sessions, number),)
 
     def check_many(self, calls: Iterable[Call | Mapping[str, Any]]) -> Iterator[Decision]:
         """The decision on each call, in order: `Call`s, or mappings with `tool` and, if given,
@@ -154,13 +183,17 @@ class Guard:
         What cannot be extended is returned as it is, and named in `not_advertised`.
         """
         name = tool["name"]
-        program = self._program(name)
         schema = tool.get("inputSchema")
-        extended, refused = extend(tool, program.adverts)
-        if schema is not None and (program.taken or collisions(schema, program.carriers)):
-            self._schemas[name] = duplicate(schema)
-        else:
-            self._schemas.pop(name, None)
+        standing = self._standing
+        standing.look()
+        extended, refused = extend(tool, standing.adverts(name))
+        with self._lock:
+            for kept in (self._known, self._schemas, self._plain):
+                kept.pop(name, None)
+            if schema is not None:
+                self._known[name] = duplicate(schema)
+                if standing.is_own(name, schema):
+                    self._schemas[name] = self._known[name]
         if refused:
             self._not_advertised[name] = refused
         else:
@@ -169,10 +202,8 @@ class Guard:
 
     def strip(self, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
         """A copy of `args` without fields, unjudged. What the tool itself defines stays."""
-        program = self._program(tool)
-        own = self._schemas.get(tool)
-        taken = program.taken if own is None else set(collisions(own, program.carriers))
-        return strip(duplicate(dict(args)), without(program.carriers, taken))
+        carriers = self._standing.carriers(tool, self._known.get(tool))
+        return strip(duplicate(dict(args)), carriers)
 
     def call(
         self, tool: str, args: Any, execute: Callable[[dict[str, Any]], Result], **as_check: Any
@@ -181,13 +212,13 @@ class Guard:
 
         Raises Denied where the call is not allowed; then `execute` has not run.
         """
-        decision, number = self._admit(tool, args, **as_check)
+        decision, tried = self._admit(tool, args, **as_check)
         ok = False
         try:
             result = execute(_arguments(decision))
             ok = True
         finally:
-            self._came_of(decision, number, ok, as_check.get("session"))
+            self._came_of(decision, tried, ok, as_check.get("session"))
         return result
 
     async def acall(
@@ -198,13 +229,13 @@ class Guard:
         **as_check: Any,
     ) -> Result:
         """`call`, for an `execute` that is awaited."""
-        decision, number = self._admit(tool, args, **as_check)
+        decision, tried = self._admit(tool, args, **as_check)
         ok = False
         try:
             result = await execute(_arguments(decision))
             ok = True
         finally:
-            self._came_of(decision, number, ok, as_check.get("session"))
+            self._came_of(decision, tried, ok, as_check.get("session"))
         return result
 
     def tool(self, function: Callable[..., Any]) -> GuardedTool:
@@ -215,19 +246,26 @@ class Guard:
         """
         return GuardedTool(self, function)
 
+    def _note_plain(self, program: Program) -> None:
+        with self._lock:
+            if len(self._plain) >= _MOST_PLAIN:
+                self._plain.clear()
+            if program.tool not in self._schemas:
+                self._plain[program.tool] = program
+
     def _came_of(
-        self, decision: Decision, number: int | None, ok: bool, session: str | None
+        self, decision: Decision, tried: tuple[Tried, ...], ok: bool, session: str | None
     ) -> None:
-        if self._sessions is not None and number is not None:
-            self._sessions.came_of(session, number, "passed" if ok else "failed")
+        for sessions, number in tried:
+            sessions.came_of(session, number, "passed" if ok else "failed")
         self._recorder.outcome(decision, ok, session)
 
-    def _admit(self, tool: str, args: Any, **as_check: Any) -> tuple[Decision, int | None]:
-        decision, number = self._judged(tool, args, **as_check, will_tell=True)
+    def _admit(self, tool: str, args: Any, **as_check: Any) -> tuple[Decision, tuple[Tried, ...]]:
+        decision, tried = self._judged(tool, args, **as_check, will_tell=True)
         self._recorder.decision(decision, as_check.get("session"))
         if not decision.allowed:
             raise Denied(decision)
-        return decision, number
+        return decision, tried
 
 
 def _arguments(decision: Decision) -> dict[str, Any]:

@@ -100,6 +100,7 @@ class Adjusting:
     ) -> list[Origin]:
         """Change `schedule` as weaker sources may; the places of what counted."""
         lowest, why = floor
+        weaker = [self._of_weaker(one, rule) for one in weaker]
         for one in weaker:
             if one.stages:
                 self._ignored(one, f"only a source as strong as `{rule.id}` gives it stages")
@@ -111,6 +112,14 @@ class Adjusting:
                 before = schedule.get(point, schedule[""])
                 schedule[point] = changed(before, _within(wish, lowest))
         return [a.origin for a in weaker if a.effect is not None or a.points]
+
+    def _of_weaker(self, one: Adjustment, rule: Rule) -> Adjustment:
+        """As much of an adjustment by a weaker source as its place lets count."""
+        why = self._standing.of_others(one.file, one.rank)
+        raising = one if why is None else replace(one.raising(rule.effect), stages=one.stages)
+        if raising != one:
+            self._ignored(one, f"it cannot lower `{rule.id}`: {why}")
+        return raising
 
     def _unknown(self, one: Adjustment, known: Iterable[str]) -> None:
         near = nearest(one.rule, known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from yaml import Node
 
@@ -12,6 +12,9 @@ from tool_intent.policy import catalogs, schema_errors, sources, wordlists
 from tool_intent.policy.catalogs import Catalog, read_catalog
 from tool_intent.policy.constraints import types_of
 from tool_intent.policy.encoding import decode, reads_alike
+from tool_intent.policy.git_source import is_git
+from tool_intent.policy.git_sources import GitSources, Place
+from tool_intent.policy.opening import held_by, lies_within
 from tool_intent.policy.positions import START, Document, Report, Span, text_nodes
 from tool_intent.policy.sentences import RuleText, read_block, read_rules
 from tool_intent.policy.sources import Root, Unreadable
@@ -28,14 +31,20 @@ BUILT_IN: Final = {
     "intent": "The goal this call serves.",
     "rationale": "Why it is right: requirement, evidence or constraint.",
 }
+#: Whether a file is one out of git, and its path.
+_Key: TypeAlias = tuple[bool, str]
+UNTIL_BACK: Final = "a person must say which: until then every call is denied"
 UNTIL_MENDED: Final = "mend it or remove it: until then every call is denied"
 
 
 class CatalogFile:
     """A catalog a policy names, or one that ships: `shown` is its name or its file's."""
 
-    def __init__(self, path: str, shown: str, data: bytes, catalog: Catalog) -> None:
+    def __init__(
+        self, path: str, shown: str, data: bytes, catalog: Catalog, held: tuple[str, ...]
+    ) -> None:
         self.path = path
+        self.held = held
         self.shown = shown
         self.digest = sources.fingerprint(data)
         self.catalog = catalog
@@ -47,7 +56,8 @@ class PolicyFile:
 
     `source` are its bytes, `rules` those it holds itself. `lists` has its word lists by the names
     it writes, without those that cannot be read. What it names must lie within one of `held`, if
-    there are any.
+    there are any. Its bytes are `proven` where they are those of the commit whose id a policy
+    names.
     """
 
     def __init__(
@@ -59,10 +69,12 @@ class PolicyFile:
         document: Document,
         rules: RuleText | None,
         held: tuple[str, ...],
+        proven: bool,
     ) -> None:
         self.path = path
         self.shown = shown
         self.pack = pack
+        self.proven = proven
         self.source = data
         self.digest = sources.fingerprint(data)
         self.document = document
@@ -113,19 +125,27 @@ class PolicyFile:
 class Reader:
     """Reads files for one load and reports what is wrong with them."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, git: GitSources) -> None:
         self._report = report
-        self._files: dict[str, PolicyFile | None] = {}
-        self._catalogs: dict[str, CatalogFile | None] = {}
-        self._lists: dict[str, WordList] = {}
+        self._git = git
+        self._files: dict[_Key, PolicyFile | None] = {}
+        self._catalogs: dict[_Key, CatalogFile | None] = {}
+        self._lists: dict[_Key, WordList] = {}
+        self._named: dict[str, Place] = {}
         self._open: list[PolicyFile] = []
         self._linked: set[int] = set()
 
     def root(self, root: Root) -> PolicyFile | None:
         """A file that discovery or a person named, and through it all it extends."""
+        self._git.enter(root)
         pack = sources.pack_path(root.shown) == root.path
-        held = () if pack else _held(root.path)
+        held = () if pack else held_by(root.path)
         return self._file(root.path, root.shown, pack, root.rank, (root.shown, START), held)
+
+    def named(self, path: str) -> Place | None:
+        """Where a file that was read is named first; None for what no policy names."""
+        place = self._named.get(path)
+        return None if place is None or place[1] is START else place
 
     def shipped_catalogs(self) -> list[CatalogFile]:
         """Every catalog that ships."""
@@ -144,12 +164,12 @@ class Reader:
         asked: tuple[str, Span],
         held: tuple[str, ...],
     ) -> PolicyFile | None:
-        real = os.path.realpath(path)
-        if real not in self._files:
+        key = self._key(path)
+        if key not in self._files:
             if self._too_many(asked):
                 return None
-            self._files[real] = self._parse(path, shown, pack, rank, asked, held)
-        file = self._files[real]
+            self._files[key] = self._parse(path, shown, pack, rank, asked, held)
+        file = self._files[key]
         if file is not None and id(file) not in self._linked:
             self._linked.add(id(file))
             self._open.append(file)
@@ -176,7 +196,7 @@ class Reader:
     ) -> PolicyFile | None:
         rank = "shipped" if pack else rank
         try:
-            data = sources.read(path, rank)
+            data = self._read(path, rank, held, asked)
         except Unreadable as error:
             self._unreadable(shown, asked, error)
             return None
@@ -188,7 +208,24 @@ class Reader:
             if document.root is not None:
                 schema_errors.check(document, "policy", self._report)
             rules = read_block(document, self._report, capped=capped)
-        return PolicyFile(path, shown, pack, data, document, rules, held)
+        proven = self._git.is_git(path) and self._git.at(path).source.pinned
+        return PolicyFile(path, shown, pack, data, document, rules, held, proven)
+
+    def _key(self, path: str) -> _Key:
+        """What a file is told from others by. One out of git is what was proven, and not what a
+        link that was put in its place since leads to."""
+        is_git = self._git.is_git(path)
+        return is_git, path if is_git else os.path.realpath(path)
+
+    def _read(self, path: str, rank: Rank, held: tuple[str, ...], asked: Place) -> bytes:
+        """The bytes of a file; of one out of git, those that were proven. Raises Unreadable."""
+        self._named.setdefault(path, asked)
+        if not self._git.is_git(path):
+            return sources.read(path, rank, held)
+        data = self._git.at(path).data
+        if len(data) > sources.size_limit(rank):
+            raise Unreadable(f"it is larger than {sources.size_limit(rank) >> 20} MiB")
+        return data
 
     def _rule_file(self, data: bytes, shown: str, capped: bool) -> tuple[Document, RuleText | None]:
         text = decode(data, shown, "rules", self._report)
@@ -229,15 +266,18 @@ class Reader:
         path = self._beside(file, name, asked)
         if path is None:
             return
-        shown = _shown_beside(file, name)
-        if not os.path.exists(path) and _is_within(file.path, sources.shipped()):
-            path = os.path.join(sources.shipped(), name)
-        real = os.path.realpath(path)
-        if real not in self._lists:
+        shown = self._shown(file, path, name)
+        held = file.held
+        if not os.path.exists(path) and lies_within(file.path, (sources.shipped(),)):
+            path, held = os.path.join(sources.shipped(), name), ()
+        key = self._key(path)
+        if key not in self._lists:
             if self._too_many(asked):
                 return
             try:
-                self._lists[real] = wordlists.read_list(path, shown, self._report)
+                # The smaller limit, whoever's list it is.
+                data = self._read(path, "repo", held, asked)
+                self._lists[key] = wordlists.read_list(data, path, shown, self._report, held)
             except Unreadable as error:
                 near = wordlists.near(path, name)
                 self._report.error(
@@ -245,19 +285,22 @@ class Reader:
                     f"did you mean `{near}`?" if near else f"put it beside `{file.shown}`",
                 )  # fmt: skip
                 return
-        file.lists[name] = self._lists[real]
+        file.lists[name] = self._lists[key]
 
     def _extended(self, file: PolicyFile, name: str, node: Node, rank: Rank) -> PolicyFile | None:
         pack = None if _is_relative(name) else sources.pack_path(name)
-        if pack is None and not _is_relative(name):
+        if pack is None and not _is_relative(name) and not is_git(name):
             self._unknown(file, node, "pack", name, sources.packs())
             return None
         asked = (file.shown, file.document.span(node))
-        path = pack or self._beside(file, name, asked)
+        if is_git(name):
+            path = self._git.named(name, asked)
+        else:
+            path = pack or self._beside(file, name, asked)
         if path is None:
             return None
-        shown = name if pack else _shown_beside(file, name)
-        held = () if pack else file.held or _held(path)
+        shown = name if pack else self._shown(file, path, name)
+        held = () if pack or self._git.is_git(path) else file.held or held_by(path)
         target = self._file(path, shown, pack is not None, rank, asked, held)
         if target is not None and target in self._open:
             way = [f.shown for f in self._open[self._open.index(target) :]] + [target.shown]
@@ -279,27 +322,34 @@ class Reader:
         path = self._beside(file, name, asked)
         if path is None:
             return None
-        return self._catalog(path, _shown_beside(file, name), rank, asked)
+        return self._catalog(path, self._shown(file, path, name), rank, asked, file.held)
 
     def _catalog(
-        self, path: str, shown: str, rank: Rank, asked: tuple[str, Span]
+        self,
+        path: str,
+        shown: str,
+        rank: Rank,
+        asked: tuple[str, Span],
+        held: tuple[str, ...] = (),
     ) -> CatalogFile | None:
-        real = os.path.realpath(path)
-        if real not in self._catalogs:
+        key = self._key(path)
+        if key not in self._catalogs:
             try:
-                data = sources.read(path, rank)
+                data = self._read(path, rank, held, asked)
             except Unreadable as error:
                 self._unreadable(shown, asked, error)
-                self._catalogs[real] = None
+                self._catalogs[key] = None
             else:
                 catalog = read_catalog(data, shown)
                 self._report.extend(catalog.diagnostics)
-                self._catalogs[real] = CatalogFile(path, shown, data, catalog)
-        return self._catalogs[real]
+                self._catalogs[key] = CatalogFile(path, shown, data, catalog, held)
+        return self._catalogs[key]
 
     def _beside(self, file: PolicyFile, name: str, asked: tuple[str, Span]) -> str | None:
         """The path of a file named relative to `file`. A repository's policy stays within what
         holds its folder: whoever writes it decides what the engine reads and shows."""
+        if self._git.is_git(file.path):
+            return self._git.beside(file.path, name, asked)
         if os.path.isabs(name):
             self._report.error(
                 "policy/extends", *asked, f"`{name}` is no path relative to `{file.shown}`",
@@ -307,13 +357,19 @@ class Reader:
             )  # fmt: skip
             return None
         path = os.path.join(os.path.dirname(os.path.abspath(file.path)), name)
-        if file.held and not any(_is_within(os.path.realpath(path), h) for h in file.held):
+        if file.held and not lies_within(os.path.realpath(path), file.held):
             self._report.error(
                 "policy/extends", *asked, f"`{name}` lies outside this repository",
                 f"copy it beside `{file.shown}`",
             )  # fmt: skip
             return None
         return path
+
+    def _shown(self, file: PolicyFile, path: str, name: str) -> str:
+        """What people call the file that `file` names."""
+        if self._git.is_git(path):
+            return str(self._git.at(path).source)
+        return os.path.normpath(os.path.join(os.path.dirname(file.shown), name))
 
     def _unknown(
         self, file: PolicyFile, node: Node, what: str, name: str, known: list[str]
@@ -333,19 +389,3 @@ class Reader:
 
 def _is_relative(name: str) -> bool:
     return name.startswith(("./", "../"))
-
-
-def _is_within(path: str, base: str) -> bool:
-    return path == base or path.startswith(base.rstrip(os.sep) + os.sep)
-
-
-def _held(path: str) -> tuple[str, ...]:
-    """The folders that a policy of a repository stays within, given where its first file is."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if os.path.basename(folder) != sources.FOLDER:
-        return ()
-    return os.path.realpath(folder), os.path.realpath(os.path.dirname(folder))
-
-
-def _shown_beside(file: PolicyFile, name: str) -> str:
-    return os.path.normpath(os.path.join(os.path.dirname(file.shown), name))

@@ -8,7 +8,6 @@ the bytes that its id is the hash of.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import resource
@@ -16,28 +15,30 @@ import signal
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
+
+from tool_intent.policy.git_objects import (
+    LARGEST_BLOB,
+    LARGEST_NODE,
+    GitError,
+    ObjectKind,
+    blob_at,
+    is_commit_id,
+)
 
 if TYPE_CHECKING:
     import subprocess
-
-ObjectKind: TypeAlias = Literal["commit", "tree", "blob"]
 
 #: Seconds that one git process may take.
 DEADLINE: Final = 60.0
 #: Bytes that one file written by git may have: what bounds a download.
 LARGEST_PACK: Final = 256 << 20
-#: Bytes of a commit or of a tree.
-LARGEST_NODE: Final = 16 << 20
-#: Bytes of a blob, unless a caller says otherwise: as of a policy file of a repository.
-LARGEST_BLOB: Final = 1 << 20
 
 #: Where a name such as `main` is looked up.
 NAMED_IN: Final = ("refs/tags/", "refs/heads/")
 REMOTES: Final = "refs/remotes/"
 
 _SYSTEM: Final = ("/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin")
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORT: Final = re.compile(r"[0-9a-fA-F]{7,64}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*(?:/[A-Za-z0-9][A-Za-z0-9._+-]*)*")
 #: What git may keep of the caller's environment: how to reach a network, and whose .netrc is read.
@@ -49,16 +50,7 @@ _LOCKED_DOWN: Final = (
     "maintenance.auto=false", "protocol.allow=never", "safe.bareRepository=all",
     "safe.directory=*", "submodule.recurse=false",
 )  # fmt: skip
-_KINDS: Final = {"40000": "a folder", "120000": "a link", "160000": "a submodule"}
 _LONGEST_REASON: Final = 200
-
-
-class GitError(Exception):
-    """Git cannot give what was asked of it. `reason` completes the sentence "cannot be read: …"."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class Reference(NamedTuple):
@@ -67,17 +59,6 @@ class Reference(NamedTuple):
 
     commit: str
     name: str
-
-
-class ReadObject(Protocol):
-    """Gives the bytes of an object, at most `limit` of them, or raises GitError."""
-
-    def __call__(self, id: str, kind: ObjectKind, limit: int) -> bytes: ...
-
-
-def is_commit_id(rev: str) -> bool:
-    """Whether a revision is a full commit id: the only one that always means the same."""
-    return _COMMIT.fullmatch(rev) is not None
 
 
 def expect_revision(rev: str) -> None:
@@ -105,63 +86,6 @@ def read_blob(
     opened = Repository(git or Git.found([repository]), repository)
     commit = opened.resolve(ref, (*NAMED_IN, REMOTES)).commit
     return blob_at(opened.object, commit, path, limit)
-
-
-def blob_at(read: ReadObject, commit: str, path: str, limit: int) -> bytes:
-    """The file at `path` in a commit, each object on the way to it checked against its id."""
-    head = _checked(read, commit, "commit", LARGEST_NODE).split(b"\n", 1)[0]
-    tree = head.removeprefix(b"tree ").decode("ascii", "replace")
-    *folders, name = expect_path(path).split("/")
-    for folder in folders:
-        tree = _entry(read, tree, folder, path, "a folder")
-    blob = _entry(read, tree, name, path, "a file")
-    return _checked(read, blob, "blob", limit)
-
-
-def expect_path(path: str) -> str:
-    """`path`; raises GitError unless it names a file below a repository's top."""
-    parts = path.split("/")
-    if any(part in ("", ".", "..") for part in parts) or not path.isprintable():
-        raise GitError(f"`{path}` is no path of a file in a repository")
-    return path
-
-
-def _checked(read: ReadObject, id: str, kind: ObjectKind, limit: int) -> bytes:
-    data = read(id, kind, limit)
-    if object_id(kind, data, len(id)) != id:
-        raise GitError(f"the {kind} {id} is not what its id says")
-    return data
-
-
-def object_id(kind: ObjectKind, data: bytes, digits: int = 40) -> str:
-    """The id that git gives an object, in hexadecimal: of 40 digits, or 64."""
-    whole = f"{kind} {len(data)}\0".encode() + data
-    return hashlib.sha256(whole).hexdigest() if digits == 64 else hashlib.sha1(whole).hexdigest()  # noqa: S324 (git's own naming)
-
-
-def _entry(read: ReadObject, tree: str, name: str, path: str, wanted: str) -> str:
-    """The id of the entry `name` of a tree, which must be "a file" or "a folder"."""
-    data = _checked(read, tree, "tree", LARGEST_NODE)
-    for mode, found, named in _entries(data, len(tree) // 2):
-        if found == os.fsencode(name):
-            kind = "a file" if mode.startswith("100") else _KINDS.get(mode, "something else")
-            if kind == wanted:
-                return named
-            raise GitError(f"`{name}` of `{path}` is {kind} there")
-    raise GitError(f"there is no `{path}` in it")
-
-
-def _entries(tree: bytes, width: int) -> Iterator[tuple[str, bytes, str]]:
-    """The mode, name and id of each entry of a tree whose ids have `width` bytes."""
-    place = 0
-    while place < len(tree):
-        end = tree.find(b"\0", place)
-        mode, space, name = tree[place:end].partition(b" ")
-        digits = tree[end + 1 : end + 1 + width]
-        if end < 0 or not space or len(digits) < width:
-            raise GitError("a tree in it cannot be read")
-        yield mode.decode("ascii", "replace").lstrip("0"), name, digits.hex()
-        place = end + 1 + width
 
 
 class Git(NamedTuple):

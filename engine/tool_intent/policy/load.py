@@ -15,9 +15,18 @@ from tool_intent.policy.catalogs import merged
 from tool_intent.policy.closing import close_groups
 from tool_intent.policy.collecting import no_collections
 from tool_intent.policy.demands import absent, on_broken
+from tool_intent.policy.doubts import Doubts
 from tool_intent.policy.entries import FileReader
 from tool_intent.policy.environments import Environments
-from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
+from tool_intent.policy.files import (
+    BUILT_IN,
+    UNTIL_BACK,
+    UNTIL_MENDED,
+    CatalogFile,
+    PolicyFile,
+    Reader,
+)
+from tool_intent.policy.git_sources import GitSources
 from tool_intent.policy.model import (
     CatalogTool,
     EffectivePolicy,
@@ -28,15 +37,16 @@ from tool_intent.policy.model import (
     Unlisted,
 )
 from tool_intent.policy.names import tool_names
+from tool_intent.policy.opening import WAIVERS, is_waivers
 from tool_intent.policy.options import Settings
-from tool_intent.policy.permitting import Doubts, Standings, no_doubts
+from tool_intent.policy.permitting import Doubting, Reached, Standings
 from tool_intent.policy.positions import START, Report, Span
 from tool_intent.policy.sentences import check_file, flat_rules
-from tool_intent.policy.sources import WAIVERS, Candidate, Root, is_waivers
+from tool_intent.policy.sources import Candidate, Root
 from tool_intent.policy.targets import check_targets, declared_groups
 from tool_intent.policy.vouching import Signers
 from tool_intent.policy.waivers import WaiversFile
-from tool_intent.policy.waiving import Waiving, ranks_of
+from tool_intent.policy.waiving import Waived, Waiving, ranks_of
 from tool_intent.policy.wordlists import WordList
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.functions import FUNCTION_TABLE
@@ -55,19 +65,23 @@ def load(
     roots: Sequence[Root],
     refused: Sequence[Candidate] = (),
     *,
-    doubts: Doubts = no_doubts,
+    doubts: Doubting | None = None,
     signers: Signers | None = None,
     now: float | None = None,
+    environ: Mapping[str, str] | None = None,
+    cwd: str | None = None,
 ) -> EffectivePolicy:
     """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
 
-    `doubts` tells why what an org file permits does not count, `signers` who signed a waivers file
-    (unless given, the keys that this machine pins are asked), `now` (seconds since the epoch) is
-    the time at which waivers cannot have been written later. Never raises for what a file holds:
-    errors, of `refused` places too, are all in `.broken`, and a policy that has any denies every
-    call. Warnings are in `.warnings`.
+    `doubts` tells why what an org file permits does not count, `signers` who signed a waivers file;
+    without them `policy.standing` and the keys that this machine pins are asked. `now` (seconds
+    since the epoch) is the time that no waiver may be written after. `environ` and `cwd`, the
+    process's unless given, tell where files out of git are kept and which folder is a workspace.
+    Never raises for what a file holds: errors, those of places in `refused` too, are all in
+    `.broken`, and a policy that has any denies every call. Warnings are in `.warnings`.
     """
     report = Report()
+    doubts = doubts or Doubts()
     waiving = Waiving(
         roots, [c for c in refused if is_waivers(c.path)], doubts, signers,
         time() if now is None else now,
@@ -75,12 +89,15 @@ def load(
     roots = [root for root in roots if not is_waivers(root.path)]
     refused = [place for place in refused if not is_waivers(place.path)]
     for place in refused:
+        missing = place.state == "missing"
+        said = f"cannot be read: {place.reason}" if not missing else f"is missing: {place.reason}"
         report.error(
-            "policy/unreadable", place.shown, START,
-            f"`{place.shown}` cannot be read: {place.reason}",
-            UNTIL_MENDED,
+            "policy/missing" if missing else "policy/unreadable", place.shown, START,
+            f"`{place.shown}` {said}",
+            UNTIL_BACK if missing else UNTIL_MENDED,
         )  # fmt: skip
-    reader = Reader(report)
+    git = GitSources.kept(report, roots, environ, cwd)
+    reader = Reader(report, git)
     shipped = reader.shipped_catalogs()
     reached = _reached(reader, roots)
     ranked = list(reached)
@@ -120,7 +137,7 @@ def load(
         unlisted=tuple(unlisted),
         groups=groups,
         catalog=tools,
-        sources=_sources(ranked, catalogs, waived.files),
+        sources=(*_sources(ranked, catalogs, waived.files), *git.consulted),
         broken=broken,
         on_broken=on_broken(ranked, _ranks_of(broken, ranked, roots, refused), standing, report),
         absent=tuple(absent(ranked)),
@@ -128,21 +145,24 @@ def load(
         waivers=waived.waivers,
         waiver_findings=waived.findings,
         volatile=waived.volatile,
-        digest=_digest(ranked, catalogs, waived.files),
+        digest=_digest(ranked, catalogs, waived, standing.doubted),
     )
 
 
-def _reached(
-    reader: Reader, roots: Sequence[Root]
-) -> dict[tuple[PolicyFile, Rank], list[PolicyFile]]:
-    """Every file of the closure at each rank that reaches it, extender first, with the roots that
-    do."""
-    found: dict[tuple[PolicyFile, Rank], list[PolicyFile]] = {}
+def _reached(reader: Reader, roots: Sequence[Root]) -> Reached:
+    """Every file of the closure at each rank that reaches it, extender first.
+
+    A file is read, and what it names is found, for the strongest rank that reaches it.
+    """
+    strongest_first = sorted(roots, key=lambda root: SENIORITY[root.rank])
+    files = {root: reader.root(root) for root in strongest_first}
+    found: Reached = {}
     for root in roots:
-        file = reader.root(root)
+        file = files[root]
         if file is not None:
             for reached in file.closure():
-                found.setdefault((reached, root.rank), []).append(file)
+                at = (reached, root.rank)
+                found[at] = found.get(at, True) and root.grants
     return found
 
 
@@ -240,7 +260,9 @@ def _sources(
     files: list[tuple[PolicyFile | CatalogFile | WordList | WaiversFile, Rank]] = [
         *ranked, *catalogs, *_word_lists(ranked), *(pair for pair in waivers if pair[0].path)
     ]  # fmt: skip
-    return tuple(Source(file.path, file.shown, rank, file.digest) for file, rank in files)
+    return tuple(
+        Source(file.path, file.shown, rank, file.digest, file.held) for file, rank in files
+    )
 
 
 def _word_lists(ranked: Iterable[tuple[PolicyFile, Rank]]) -> list[tuple[WordList, Rank]]:
@@ -251,17 +273,21 @@ def _word_lists(ranked: Iterable[tuple[PolicyFile, Rank]]) -> list[tuple[WordLis
 def _digest(
     ranked: Iterable[tuple[PolicyFile, Rank]],
     catalogs: Iterable[tuple[CatalogFile, Rank]],
-    waivers: Iterable[tuple[WaiversFile, Rank]],
+    waived: Waived,
+    doubted: Iterable[str],
 ) -> str:
-    """Over contents and ranks, not over places: one policy has one digest on every machine."""
-    lines = [
+    """Over contents and ranks, not over places: one policy has one digest on every machine where
+    the same files are believed."""
+    lines: list[tuple[str, ...]] = [
         (rank, file.shown if file.pack else os.path.basename(file.path), file.digest)
         for file, rank in ranked
     ]
     named: list[tuple[CatalogFile | WordList, Rank]] = [*catalogs, *_word_lists(ranked)]
     lines += [(rank, os.path.basename(file.path), file.digest) for file, rank in named]
-    lines += [(rank, WAIVERS, file.digest) for file, rank in waivers]
+    lines += [(rank, WAIVERS, file.digest) for file, rank in waived.files]
+    lines += [(waiver.digest, repr(dict(waiver.counts))) for waiver in waived.waivers]
     text = "\n".join("\t".join(line) for line in sorted(lines))
     versions = f"unicode {UNICODE_VERSION}\nfunctions {FUNCTION_TABLE}"
     whole = f"{_OURS} {SCHEMA_VERSION}\n{versions}\n{text}\n"
+    whole += "".join(f"doubted {os.path.basename(file)}\n" for file in doubted)
     return "sha256:" + sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()

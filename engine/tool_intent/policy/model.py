@@ -21,12 +21,14 @@ FieldSchema: TypeAlias = Mapping[str, Any] | bool
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file the policy came from. `digest` is the SHA-256 of its bytes, in hexadecimal."""
+    """A file the policy came from. `digest` is the SHA-256 of its bytes, in hexadecimal; it lies
+    within one of the folders `held`, if there are any."""
 
     path: str
     shown: str
     rank: Rank
     digest: str
+    held: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,9 @@ class Settings:
             why = self._standing(holder, rank)
             if why is not None:
                 return f"its bounds do not count: {why}"
+            why = self._standing.of_others(said.file, said.rank)
+            if why is not None:
+                return why
         self._set.setdefault((id(holder), rank), {}).setdefault(name, []).append(said)
         return None
 

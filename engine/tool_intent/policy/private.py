@@ -34,8 +34,9 @@ def make_private(folder: str) -> None:
         raise Refused(f"{folder} is open to other users (its mode should be 0700)")
 
 
-def read_private(path: str) -> bytes | None:
-    """The bytes of a regular file that this user alone can have written; None for anything else."""
+def read_private(path: str, limit: int | None = None) -> bytes | None:
+    """The bytes of a regular file that this user alone can have written, of at most `limit`, if
+    there is one; None for anything else."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags)
@@ -43,8 +44,10 @@ def read_private(path: str) -> bytes | None:
         return None
     try:
         status = os.fstat(descriptor)
+        if not _is_ours(status) or (limit is not None and status.st_size > limit):
+            return None
         # One read takes a whole file; if it ever took less, the rest would not fit its digest.
-        return os.read(descriptor, status.st_size) if _is_ours(status) else None
+        return os.read(descriptor, status.st_size)
     except OSError:
         return None
     finally:

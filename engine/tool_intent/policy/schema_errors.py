@@ -72,8 +72,7 @@ def validator(name: str) -> Draft202012Validator:
 def _published(name: str) -> dict[str, Any]:
     path = os.path.join(sources.shipped(), "schema", f"{name}.schema.json")
     with open(path, encoding="utf-8") as file:
-        schema: dict[str, Any] = json.load(file)
-        return schema
+        return json.load(file)  # type: ignore[no-any-return]
 
 
 def check(document: Document, name: str, report: Report) -> None:
@@ -85,8 +84,8 @@ def check(document: Document, name: str, report: Report) -> None:
 
 
 def check_waivers(document: Document, name: str, report: Report) -> frozenset[int | None]:
-    """Report what is wrong with the waivers in a document of the schema called `name`. Gives the
-    indices of those that are wrong; None among them says that none can be made out."""
+    """As `check`, of the waivers in a document. Gives the indices of those that are wrong; None
+    among them says that none can be made out."""
     unsound: set[int | None] = set()
     for error in validator(name).iter_errors(document.data):
         path = list(error.absolute_path)
@@ -152,10 +151,14 @@ def _unknown_key(node: Node, key: str, known: list[str], title: str) -> _Fault:
     if title == "constraint":
         help_ = f"did you mean `{near}`?" if near else "constraints: " + ", ".join(known)
         return _Fault("policy/unknown-constraint", node, f"no constraint is called `{key}`", help_)
-    if title == "tool":
-        near = near or _MEANT.get(key)
+    if near is None and _MEANT.get(key) in known:
+        near = _MEANT[key]
     help_ = f"did you mean `{near}`?" if near else "keys: " + ", ".join(known)
-    return _Fault("policy/unknown-key", node, f"`{key}` is not a key of a {title}", help_)
+    return _Fault("policy/unknown-key", node, f"`{key}` is not a key of {_one(title)}", help_)
+
+
+def _one(title: str) -> str:
+    return f"an {title}" if title[0] in "aeiou" else f"a {title}"
 
 
 def _missing(document: Document, error: _Failure) -> Iterator[_Fault]:
@@ -260,19 +263,18 @@ def _bad_pattern(document: Document, error: _Failure) -> Iterator[_Fault]:
     elif title == "words":
         yield _Fault("policy/value", node, "this is empty", "say it in words")
     else:
-        yield _Fault("policy/name", node, f"`{error.instance}` is no {title}", '"@name"')
+        mend = _WRITTEN.get(title, '"@name"')
+        yield _Fault("policy/name", node, f"`{error.instance}` is no {title}", mend)
 
 
 def _too_little(document: Document, error: _Failure) -> Iterator[_Fault]:
     node = document.value(error.path)
     if error.keyword in ("minimum", "exclusiveMinimum"):
-        if error.demand == 1:
-            yield _Fault("policy/value", node, "this must be at least 1", "write 1 or more")
-            return
         least = error.keyword == "minimum"
         yield _Fault(
-            "policy/value", node, f"this must be {'at least' if least else 'more than'} 0",
-            "write 0 or more" if least else "write a number above 0",
+            "policy/value", node,
+            f"this must be {'at least' if least else 'more than'} {error.demand}",
+            f"write {error.demand} or more" if least else "write a number above 0",
         )  # fmt: skip
         return
     yield _Fault("policy/value", node, "this is empty", "name at least one, or remove the key")
@@ -339,7 +341,7 @@ _WANTED: Final = {
     "options": ("a mapping from packs to values", "std/anti-fluff: {residue: 3}"),
     "adjustments": ("a mapping from rule ids to effects", "write git/force-push: warn"),
     "adjustment": ("an effect or a mapping", "write warn or {effect: deny, at: {mcp: ask}}"),
-    "any effect": ("an effect", "off, note, warn, ask or deny"),
+    "effect": ("an effect, a text,", "such as warn"),
     "points": ("a mapping from points of enforcement to effects", "write {mcp: warn}"),
     "stages": ("a list of stages", "write [{from: 2026-12-01, effect: note}]"),
     "stage": ("a mapping", "write {from: 2026-12-01, effect: note}"),
@@ -347,7 +349,7 @@ _WANTED: Final = {
     "option values": ("a mapping from options to values", "write {residue: 3}"),
     "option value": ("a text, a number, true or false, or a list of texts", "such as 3"),
     "waivers file": ("a mapping of keys", "start the file with `waivers:`"),
-    "waivers": ("a list of waivers", "write `waivers:` and below it `- id: W-1`, indented"),
+    "waivers": ("a list of waivers", "write `waivers:` and below it `- id: W-1`"),
     "waiver": ("a mapping", "write {id: W-1, rule: …, owner: …, reason: …, expires: 2026-12-31}"),
     "waiver id": ("a text", "such as W-17"),
     "waived rule": ("the id of a rule, a text,", "such as shell/force-push-protected"),
@@ -361,6 +363,24 @@ _WANTED: Final = {
     "catalog": ("a mapping of keys such as `tools`", "start the file with `catalog: its-name`"),
     "argument path": ("the name of an argument, a text,", "such as path"),
     "group name": ("a group, a text,", 'such as "@write"'),
+    "lock": ("a mapping of keys such as `files`", "run `tool-intent lock` to write it"),
+    "locked text": ("a text", "run `tool-intent lock` to write it"),
+    "locked sources": ("a list of locked sources", "run `tool-intent lock` to write it"),
+    "locked file": ("a mapping of `path` and `sha256`", "run `tool-intent lock` to write it"),
+    "locked name": ("a mapping of `name` and `sha256`", "run `tool-intent lock` to write it"),
+    "locked git source": ("a mapping such as {url: …}", "run `tool-intent lock` to write it"),
+    "commit id": ("a text", "all digits of a commit, in quotes"),
+    "full reference": ("a text", "such as refs/tags/v1"),
+    "time": ("a text", "in UTC, such as 2026-11-30T12:00:00Z"),
+    "SHA-256": ("a text", "64 digits, in quotes"),
+}
+
+#: How to write what has to match a pattern, where it is no group, by the schema's title.
+_WRITTEN: Final = {
+    "commit id": "all digits of a commit, small letters",
+    "full reference": "such as refs/tags/v1",
+    "time": "in UTC, such as 2026-11-30T12:00:00Z",
+    "SHA-256": "64 digits, small letters; run `tool-intent lock` to work it out",
 }
 
 _TELLERS: Final[dict[str, _Teller]] = {

@@ -10,14 +10,15 @@ import os
 import stat
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from tool_intent.policy import homes
+from tool_intent.policy.opening import FOLDER, WAIVERS, held_by, is_waivers, lies_within, place_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from tool_intent.runtime.model import Rank
 
 MACHINE: Final = "/etc/tool-intent"
-FOLDER: Final = ".tool-intent"
-WAIVERS: Final = "waivers.yaml"
 PACK_SUFFIX: Final = ".yaml"
 RULES_SUFFIX: Final = ".rules"
 
@@ -28,24 +29,39 @@ _HERE: Final = os.path.dirname(os.path.abspath(__file__))
 
 
 class Root(NamedTuple):
-    """A policy file to load: its path, the rank of the place it was found, its name for people."""
+    """A policy file to load: its path, the rank of the place it was found, its name for people,
+    and whether what it permits may count: the environment names nothing that does."""
 
     path: str
     rank: Rank
     shown: str
+    grants: bool = True
 
 
 class Candidate(NamedTuple):
-    """A place where a policy is looked for, and what was found: `reason` is empty unless refused.
+    """A place where a policy is looked for, and what was found: `reason` is empty unless it cannot
+    be used.
 
-    A refused one exists, or was asked for by name, and cannot be used: the policy is broken.
+    A refused one exists, or was asked for by name, and cannot be used: the policy is broken. A
+    missing one is known to have been there.
     """
 
     path: str
     rank: Rank
     shown: str
-    state: Literal["loaded", "absent", "refused"]
+    state: Literal["loaded", "absent", "refused", "missing"]
     reason: str
+    grants: bool = True
+
+    @property
+    def root(self) -> Root:
+        """The file as one to load."""
+        return Root(self.path, self.rank, self.shown, self.grants)
+
+    @property
+    def unusable(self) -> bool:
+        """Whether every call is to be denied for it."""
+        return self.state in ("refused", "missing")
 
 
 class SourceError(Exception):
@@ -86,27 +102,21 @@ def size_limit(rank: Rank) -> int:
     return _MIB if is_capped(rank) else 16 * _MIB
 
 
-def is_waivers(path: str) -> bool:
-    """Whether this is a waivers file: it declares nothing, and no policy breaks for it."""
-    return os.path.basename(path) == WAIVERS
-
-
 def is_capped(rank: Rank) -> bool:
     """Whether files of this rank may be written by those they judge, and so are limited."""
     return rank in _LOCAL_RANKS
 
 
-def read(path: str, rank: Rank) -> bytes:
-    """The bytes of a regular file of at most `size_limit(rank)` bytes; links are followed.
+def read(path: str, rank: Rank, held: tuple[str, ...] = ()) -> bytes:
+    """The bytes of a regular file of at most `size_limit(rank)` bytes; links are followed, but not
+    out of the folders `held`, if there are any.
 
     Raises Unreadable for anything else. A device or FIFO is never opened; one put in the file's
     place meanwhile is opened without waiting and refused.
     """
     try:
-        _expect_regular(os.stat(path), rank)
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        descriptor = _open(path, rank, held)
         try:
-            _expect_regular(os.fstat(descriptor), rank)
             return _read_all(descriptor, rank)
         finally:
             os.close(descriptor)
@@ -114,6 +124,23 @@ def read(path: str, rank: Rank) -> bytes:
         raise Unreadable(_reason(error)) from None
     except ValueError as error:  # a NUL in the path
         raise Unreadable(str(error)) from None
+
+
+def _open(path: str, rank: Rank, held: tuple[str, ...]) -> int:
+    _expect_regular(os.stat(path), rank)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        _expect_regular(os.fstat(descriptor), rank)
+        _expect_within(descriptor, held)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _expect_within(descriptor: int, held: tuple[str, ...]) -> None:
+    if held and not lies_within(place_of(descriptor) or "", held):
+        raise Unreadable(f"it is a link that leads out of {held[-1]}")
 
 
 def _read_all(descriptor: int, rank: Rank) -> bytes:
@@ -157,14 +184,20 @@ def _reason(error: OSError) -> str:
 
 
 def discover(
-    cwd: str, environ: Mapping[str, str] | None = None, *, machine: str = MACHINE
+    cwd: str,
+    environ: Mapping[str, str] | None = None,
+    *,
+    machine: str = MACHINE,
+    account: str | None = None,
 ) -> tuple[Candidate, ...]:
     """Every place where a policy for a session started in `cwd` is looked for, strongest first.
 
-    `environ` is the process's environment unless given. Nothing is cached; equal file systems
-    give equal answers.
+    `environ` is the process's environment unless given, `account` the home folder of the real
+    user: what the environment names is looked at as well, never instead. Nothing is cached; equal
+    file systems give equal answers.
     """
     env = os.environ if environ is None else environ
+    account = homes.account_home() if account is None else account
     start = os.path.realpath(cwd)
     found: list[Candidate] = []
     found += _policy_folder(machine, "org", machine)
@@ -172,49 +205,39 @@ def discover(
     found += _policy_folder(team, "team", team)
     if env.get("TOOL_INTENT_ORG_DIR"):
         folder = env["TOOL_INTENT_ORG_DIR"]
-        given = _policy_folder(os.path.join(start, folder), "team", folder)
-        found += map(_granting_nothing, _demanded(given))
-    found += _user(env)
-    found += _upwards(start)
+        found += _by_environment(_policy_folder(os.path.join(start, folder), "team", folder))
+    for folder, shown, own in homes.policy_folders(env, account):
+        found += (c._replace(grants=own) for c in _policy_folder(folder, "user", shown))
+    from tool_intent.policy.roots import known
+
+    roots, unreadable = known(env, account)
+    found += [Candidate(path, "user", shown, "refused", why) for path, shown, why in unreadable]
+    found += _upwards(start, roots)
     for source in env.get("TOOL_INTENT_POLICY", "").split(os.pathsep):
         if source:
             found += _session(source, start)
     return tuple(found)
 
 
-def _user(env: Mapping[str, str]) -> list[Candidate]:
-    config = env.get("XDG_CONFIG_HOME", "")
-    if os.path.isabs(config):
-        folder = os.path.join(config, "tool-intent")
-        return _policy_folder(folder, "user", folder)
-    home = env.get("HOME") or os.path.expanduser("~")
-    folder = os.path.join(home, ".config", "tool-intent")
-    return _policy_folder(folder, "user", "~/.config/tool-intent")
-
-
 def _session(source: str, cwd: str) -> Iterator[Candidate]:
     try:
         roots = named(source, cwd)
     except SourceError as error:
-        yield Candidate(os.path.join(cwd, source), "session", source, "refused", error.message)
+        reason = f"{error.message} (TOOL_INTENT_POLICY names it)"
+        path = os.path.join(cwd, source)
+        yield Candidate(path, "session", source, "refused", reason, grants=False)
         return
     for root in roots:
-        yield _probe(root.path, root.rank, root.shown)
+        yield _probe(root.path, root.rank, root.shown)._replace(grants=False)
 
 
-def _demanded(candidates: list[Candidate]) -> list[Candidate]:
+def _by_environment(candidates: list[Candidate]) -> Iterator[Candidate]:
     """A folder somebody asked for by name and which is not there is a slip, not an absence."""
-    return [
-        c._replace(state="refused", reason="there is no such folder") if c.state == "absent" else c
-        for c in candidates
-    ]
-
-
-def _granting_nothing(candidate: Candidate) -> Candidate:
-    """What the environment names adds findings, and lowers none."""
-    if not is_waivers(candidate.path):
-        return candidate
-    return candidate._replace(state="refused", reason="the environment can grant no waivers")
+    reason = "there is no such folder (TOOL_INTENT_ORG_DIR names it)"
+    for found in candidates:
+        is_absent = found.state == "absent"
+        asked = found._replace(state="refused", reason=reason) if is_absent else found
+        yield asked._replace(grants=False)
 
 
 def _policy_folder(folder: str, rank: Rank, shown: str) -> list[Candidate]:
@@ -222,12 +245,12 @@ def _policy_folder(folder: str, rank: Rank, shown: str) -> list[Candidate]:
     names = _list(folder, rank, shown)
     if isinstance(names, Candidate):
         return [names]
-    wanted = [name for name in names if _is_policy_file(name) or name == WAIVERS]
-    return _probe_all(folder, wanted, names, rank, shown)
+    return _probe_all(folder, filter(_is_read, names), names, rank, shown)
 
 
-def _upwards(start: str) -> list[Candidate]:
-    """`.tool-intent/` of `start` and of each folder above it, outermost first."""
+def _upwards(start: str, roots: Mapping[str, str]) -> list[Candidate]:
+    """`.tool-intent/` of `start` and of each folder above it, outermost first; it is missing in
+    those that are known to have had one."""
     holders = [start]
     while (parent := os.path.dirname(holders[-1])) != holders[-1]:
         holders.append(parent)
@@ -238,13 +261,18 @@ def _upwards(start: str) -> list[Candidate]:
         rank: Rank = "directory" if base else "repo"
         names = _list(folder, rank, _relative(folder, base))
         if isinstance(names, Candidate):
-            found.append(names)
+            here = [names]
             base = base or ("" if names.state == "absent" else holder)
-            continue
-        base = base or holder
-        shown = _relative(folder, base)
-        wanted = ["policy.yaml", *(n for n in names if n.endswith(RULES_SUFFIX) or n == WAIVERS)]
-        found += _probe_all(folder, wanted, names, rank, shown)
+        else:
+            base = base or holder
+            shown = _relative(folder, base)
+            others = (n for n in names if n.endswith(RULES_SUFFIX) or n == WAIVERS)
+            wanted = ["policy.yaml", *others]
+            here = _probe_all(folder, wanted, names, rank, shown)
+        # Waivers that are left behind are no policy.
+        if holder in roots and all(c.state == "absent" for c in here if not is_waivers(c.path)):
+            here = [here[0]._replace(state="missing", reason=roots[holder])]
+        found += here
     return found
 
 
@@ -252,10 +280,10 @@ def _relative(path: str, base: str) -> str:
     return os.path.relpath(path, base) if base else path
 
 
-def _is_policy_file(name: str) -> bool:
+def _is_read(name: str) -> bool:
     if name.endswith(RULES_SUFFIX):
         return True
-    return name.endswith(".yaml") and name != WAIVERS and not name.endswith(".test.yaml")
+    return name.endswith(".yaml") and not name.endswith(".test.yaml")
 
 
 def _list(folder: str, rank: Rank, shown: str) -> list[str] | Candidate:
@@ -280,8 +308,7 @@ def _probe_all(
 
 def _probe(path: str, rank: Rank, shown: str) -> Candidate:
     try:
-        _expect_regular(os.stat(path), rank)
-        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY))
+        os.close(_open(path, rank, held_by(path)))
     except OSError as error:
         return _missing_or_refused(path, rank, shown, error)
     except Unreadable as error:
@@ -327,19 +354,17 @@ def _folder_roots(path: str, source: str) -> tuple[Root, ...]:
         names = sorted(name for name in os.listdir(path) if not name.startswith("."))
     except OSError as error:
         raise SourceError(f"the folder `{source}` cannot be read: {_reason(error)}") from None
-    waivers = [name for name in names if name == WAIVERS]
     if os.path.basename(os.path.normpath(path)) == FOLDER or "policy.yaml" in names:
-        names = [n for n in names if n == "policy.yaml" or n.endswith(RULES_SUFFIX)]
+        names = [n for n in names if n in ("policy.yaml", WAIVERS) or n.endswith(RULES_SUFFIX)]
     else:
-        names = [n for n in names if _is_policy_file(n)]
-    if not names:
+        names = [n for n in names if _is_read(n)]
+    if all(map(is_waivers, names)):
         inner = os.path.join(source, FOLDER)
         there = os.path.isdir(os.path.join(path, FOLDER))
         raise SourceError(
             f"the folder `{source}` holds no policy",
             f"did you mean `{inner}`?" if there else "put a policy.yaml there",
         )
-    names += waivers
     return tuple(Root(os.path.join(path, n), "session", os.path.join(source, n)) for n in names)
 
 

@@ -9,13 +9,14 @@ from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from tool_intent.policy import sources
+from tool_intent.policy.opening import FOLDER, WAIVERS
 from tool_intent.policy.sources import MACHINE, Unreadable
 from tool_intent.policy.trust import why_writable
 
 if TYPE_CHECKING:
     from tool_intent.policy.keys import Key
 
-_IN_REPOSITORY: Final = f"{sources.FOLDER}/{sources.WAIVERS}"
+_IN_REPOSITORY: Final = f"{FOLDER}/{WAIVERS}"
 
 
 class Vouched(NamedTuple):
@@ -71,7 +72,8 @@ def _bytes(path: str) -> bytes | str:
 def on_branch(folder: str, ref: str) -> bytes | None:
     """The waivers file of the repository that holds `folder`, as committed at `ref`; None where
     there is none. Raises ValueError with a clause that says why it cannot be read."""
-    from tool_intent.policy.git import GitError, read_blob
+    from tool_intent.policy.git import read_blob
+    from tool_intent.policy.git_objects import GitError
 
     top = os.path.realpath(folder)
     below = top

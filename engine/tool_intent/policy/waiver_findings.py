@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from tool_intent.policy.model import EffectivePolicy, Rule, Waiver
-from tool_intent.policy.sources import FOLDER, Root
+from tool_intent.policy.opening import FOLDER
+from tool_intent.policy.sources import Root
 from tool_intent.policy.waivers import WAIVABLE
 from tool_intent.policy.waiving import span_of
 from tool_intent.rules.diagnostics import Diagnostic, nearest

@@ -38,11 +38,14 @@ _KEYS: Final = "waivers"
 
 
 class WaiversFile:
-    """A file that holds nothing but waivers. `source` are its bytes; those of a protected branch
-    have no `path`."""
+    """A file that holds nothing but waivers, within the folders `held` if there are any. `source`
+    are its bytes; those of a protected branch have no `path`."""
 
-    def __init__(self, path: str, shown: str, data: bytes, report: Report) -> None:
+    def __init__(
+        self, path: str, shown: str, data: bytes, report: Report, held: tuple[str, ...] = ()
+    ) -> None:
         self.path = path
+        self.held = held
         self.shown = shown
         self.source = data
         self.digest = sources.fingerprint(data)

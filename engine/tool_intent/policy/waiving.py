@@ -22,7 +22,8 @@ from tool_intent.policy.model import (
     Unlisted,
     Waiver,
 )
-from tool_intent.policy.permitting import Doubts, Standings
+from tool_intent.policy.opening import FOLDER, WAIVERS, held_by, is_waivers
+from tool_intent.policy.permitting import Doubting, Standings
 from tool_intent.policy.positions import START, Document, Report, Span
 from tool_intent.policy.sources import Candidate, Root, Unreadable
 from tool_intent.policy.targets import Declared, members_of, seen_from
@@ -35,7 +36,7 @@ from tool_intent.runtime.model import RANKS, SENIORITY, Rank
 Ranked: TypeAlias = Sequence[tuple[PolicyFile, Rank]]
 
 
-class Found(NamedTuple):
+class Waived(NamedTuple):
     """The sound waivers, what is wrong with those and others, the files that hold nothing else, and
     whether all this may change while the files do not."""
 
@@ -65,7 +66,7 @@ class Waiving:
         self,
         roots: Sequence[Root],
         refused: Iterable[Candidate],
-        doubts: Doubts,
+        doubts: Doubting,
         signers: Signers | None,
         now: float,
     ) -> None:
@@ -86,7 +87,7 @@ class Waiving:
         broken: Collection[str],
         declared: Declared,
         rules: Mapping[str, Collection[Rank]],
-    ) -> Found:
+    ) -> Waived:
         """Every waiver, given the policy it is of: what files are `broken`, the groups `declared`,
         and the ranks at which there are findings of each id."""
         limits = Limits([(f, r) for f, r in ranked if f.shown not in broken], self._report)
@@ -110,7 +111,7 @@ class Waiving:
         ]
         findings = (*self._report.of("error"), *self._report.of("warning"))
         not_yet = any(d.code == "waivers/created" for d in findings)
-        return Found(tuple(counted), findings, tuple(self._files), base is not None or not_yet)
+        return Waived(tuple(counted), findings, tuple(self._files), base is not None or not_yet)
 
     def _policies(
         self, ranked: Ranked, standing: Standings, broken: Collection[str]
@@ -124,15 +125,18 @@ class Waiving:
 
     def _own_files(self, base: Base | None) -> Iterator[_Source]:
         for root in self._roots:
-            if not sources.is_waivers(root.path) or (base is not None and root.rank == "repo"):
+            if not is_waivers(root.path) or (base is not None and root.rank == "repo"):
                 continue
             try:
-                data = sources.read(root.path, root.rank)
+                held = held_by(root.path)
+                data = sources.read(root.path, root.rank, held)
             except Unreadable as error:
                 self._unread(root.shown, error.reason)
                 continue
             why = self._doubts(root.path, data) if root.rank == "org" else None
-            yield from self._read(root.path, root.shown, data, root.rank, why, None)
+            if not root.grants:
+                why = "the environment names it, and that grants nothing"
+            yield from self._read(root.path, root.shown, data, root.rank, why, None, held)
         if base is not None:
             yield from self._on_branch(base)
 
@@ -140,7 +144,7 @@ class Waiving:
         folders = [os.path.dirname(r.path) for r in self._roots if r.rank == "repo"]
         if not folders:
             return
-        shown = f"{base.ref}:{sources.FOLDER}/{sources.WAIVERS}"
+        shown = f"{base.ref}:{FOLDER}/{WAIVERS}"
         try:
             data = vouching.on_branch(os.path.dirname(folders[0]), base.ref)
         except ValueError as error:
@@ -150,9 +154,16 @@ class Waiving:
             yield from self._read("", shown, data, "repo", None, base)
 
     def _read(
-        self, path: str, shown: str, data: bytes, rank: Rank, doubt: str | None, base: Base | None
+        self,
+        path: str,
+        shown: str,
+        data: bytes,
+        rank: Rank,
+        doubt: str | None,
+        base: Base | None,
+        held: tuple[str, ...] = (),
     ) -> Iterator[_Source]:
-        file = WaiversFile(path, shown, data, self._report)
+        file = WaiversFile(path, shown, data, self._report, held)
         self._files.append((file, rank))
         if file.sound:
             yield _Source(file.document, "waivers", path, data, rank, doubt, base, [])

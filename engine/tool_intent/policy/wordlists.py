@@ -16,24 +16,27 @@ MOST_LINES: Final = 50_000
 
 class WordList(NamedTuple):
     """The phrases of a file, in its order. `digest` is the SHA-256 of its bytes; a list that is
-    not `sound` lacks some."""
+    not `sound` lacks some. It lies within one of `held`, if there are any."""
 
     path: str
     shown: str
     digest: str
     phrases: tuple[str, ...]
     sound: bool
+    held: tuple[str, ...] = ()
 
 
-def read_list(path: str, shown: str, report: Report) -> WordList:
-    """The phrases in a file: one a line, `#` starts a comment line, blank lines say nothing.
+def read_list(
+    data: bytes, path: str, shown: str, report: Report, held: tuple[str, ...]
+) -> WordList:
+    """The phrases in the file at `path`, whose bytes are `data`: one a line, `#` starts a comment
+    line, blank lines say nothing.
 
-    What is wrong with them goes to `report`. Raises sources.Unreadable.
+    What is wrong with them goes to `report`. The file lies within one of `held`, if there are any.
     """
-    data = sources.read(path, "repo")  # the smaller limit, whoever's list it is
     text = decode(data, shown, "words", report)
     if text is None or not reads_alike(text, shown, "words", report):
-        return WordList(path, shown, sources.fingerprint(data), (), False)
+        return WordList(path, shown, sources.fingerprint(data), (), False, held)
     phrases: dict[str, None] = {}
     sound = True
     for number, line in enumerate(text.split("\n"), 1):
@@ -56,7 +59,7 @@ def read_list(path: str, shown: str, report: Report) -> WordList:
             )  # fmt: skip
             sound = False
         phrases[phrase] = None
-    return WordList(path, shown, sources.fingerprint(data), tuple(phrases), sound)
+    return WordList(path, shown, sources.fingerprint(data), tuple(phrases), sound, held)
 
 
 def _is_short(phrase: str) -> bool:

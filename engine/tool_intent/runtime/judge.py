@@ -63,7 +63,7 @@ def judge(
             found = program.judge(copy)
             if around is not None:
                 found = _by_rules(program, copy, program.carriers, found or [], around)
-            findings = () if not found else _in_order(found, copy)
+            findings = () if not found else in_order(found, copy)
             return decided(id, program.tool, findings, copy, program.carriers, policy)
     return _judge_with_care(program, id, args, policy, schema, around)
 
@@ -112,7 +112,7 @@ def _judge_with_care(
         carriers = without(carriers, taken)
     if around is not None:
         found = _by_rules(program, copy, carriers, found, around)
-    return decided(id, program.tool, _in_order(found, copy), copy, carriers, policy)
+    return decided(id, program.tool, in_order(found, copy), copy, carriers, policy)
 
 
 def _by_rules(
@@ -131,7 +131,7 @@ def _by_rules(
         found = _as_permitted(program, found, state, around)
         # Afterwards: of two that say the same, what lowers one must not lower the other.
         if more or program.waivers:
-            found = _once_each(found)
+            found = once_each(found)
     if around.view is not None:
         around.view.tried(state)
     return found
@@ -169,7 +169,7 @@ def _state(
     )
 
 
-def _once_each(found: list[Finding]) -> list[Finding]:
+def once_each(found: list[Finding]) -> list[Finding]:
     """Findings that say the same of one place, once, with the strongest effect."""
     kept: dict[tuple[str, str, str], Finding] = {}
     for finding in found:
@@ -215,7 +215,7 @@ def without(carriers: tuple[Carrier, ...], taken: Set[tuple[Steps, str]]) -> tup
     )
 
 
-def _in_order(found: list[Finding], args: dict[str, Any]) -> tuple[Finding, ...]:
+def in_order(found: list[Finding], args: dict[str, Any]) -> tuple[Finding, ...]:
     """By the place's position in the arguments, then by rule id."""
     if len(found) > 1:
         found.sort(key=lambda f: (_position(f.at, args), f.rule))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tool_intent.compiler.loading import load
+from tool_intent.guard import standing
 from tool_intent.guard.guard import Denied, Guard
 from tool_intent.runtime import uses
 from tool_intent.runtime.model import Call
@@ -155,3 +156,36 @@ def test_a_tool_without_rules_is_waived_by_a_guard_too(project: Path) -> None:
 def test_a_guard_goes_by_the_time_it_is_given(project: Path) -> None:
     after = Guard.load(cwd=str(project), now=NOW + 90 * 86_400)
     assert not after.check("write", {"path": "a"}).allowed
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guard looks at the disk before every call."""
+    monkeypatch.setattr(standing, "INTERVAL", 0.0)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_waiver_that_is_removed_counts_no_more_and_denies_nothing_else(project: Path) -> None:
+    guard = Guard.load(cwd=str(project), now=NOW)
+    assert guard.check("write", {"path": "a"}).allowed
+    (project / ".tool-intent" / "waivers.yaml").unlink()
+    assert not guard.check("write", {"path": "a"}).allowed
+    assert guard.check("other", {}).allowed, "no policy has gone"
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_waiver_that_is_written_meanwhile_counts_in_the_next_session(project: Path) -> None:
+    waivers = project / ".tool-intent" / "waivers.yaml"
+    waivers.unlink()
+    guard = Guard.load(cwd=str(project), now=NOW)
+    assert not guard.check("write", {"path": "a"}).allowed
+    waivers.write_text(WAIVERS)
+    assert not guard.check("write", {"path": "a"}).allowed
+    assert Guard.load(cwd=str(project), now=NOW).check("write", {"path": "a"}).allowed
+
+
+def test_waivers_that_are_left_behind_are_no_policy(project: Path) -> None:
+    Guard.load(cwd=str(project), now=NOW)
+    (project / ".tool-intent" / "policy.yaml").unlink()
+    (finding,) = Guard.load(cwd=str(project), now=NOW).check("write", {"path": "a"}).findings
+    assert (finding.rule, finding.effect) == ("policy/missing", "deny")

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tool_intent.policy import git as git_module
-from tool_intent.policy.git import Git, GitError, Remote, Repository, blob_at, read_blob
+from tool_intent.policy.git import Git, Remote, Repository, read_blob
+from tool_intent.policy.git_objects import GitError, blob_at, object_id
 
 WAIVERS = ".tool-intent/waivers.yaml"
 
@@ -218,13 +219,10 @@ HOSTILE = """[core]
     allow = always
 [protocol "ext"]
     allow = always
-[extensions]
-    partialClone = evil
 [remote "evil"]
     url = ext::{mark} ext
     promisor = true
     partialclonefilter = blob:none
-    vcs = evil
 """
 
 
@@ -267,21 +265,29 @@ def test_the_same_repository_runs_its_programs_for_a_git_that_is_not_held(hostil
     assert "fsmonitor" in ran.read_text()
 
 
-def test_an_object_that_a_clone_left_out_is_not_fetched(hostile):
+@pytest.fixture
+def left_out(hostile):
+    """The same, without the blob of its file: git fetches what a partial clone left out."""
     origin, commit, ran = hostile
-    blob = origin.folder / ".git" / "objects"
-    named = re.findall(r"[0-9a-f]{40}", _blob_id(origin, commit))[0]
-    (blob / named[:2] / named[2:]).unlink()
+    blob = object_id("blob", b"first")
+    (origin.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    return origin, commit, blob, ran
+
+
+def test_an_object_that_a_clone_left_out_is_not_fetched(left_out):
+    origin, commit, _, ran = left_out
     assert "git says: " in refused(read, origin, commit, "policy.yaml")
     assert not ran.exists(), ran.read_text()
 
 
-def _blob_id(origin, commit: str) -> str:
-    done = subprocess.run(
-        ["git", "-c", "core.fsmonitor=false", "rev-parse", f"{commit}:policy.yaml"],
-        cwd=origin.folder, capture_output=True, check=True, timeout=60,
+def test_a_git_that_is_not_held_fetches_it_by_any_program(left_out):
+    """What shows that the fixture plants what it says."""
+    origin, _, blob, ran = left_out
+    subprocess.run(
+        ["git", "cat-file", "blob", blob], cwd=origin.folder, capture_output=True, check=False,
+        timeout=60,
     )  # fmt: skip
-    return done.stdout.decode()
+    assert "ext" in ran.read_text()
 
 
 @pytest.mark.parametrize(

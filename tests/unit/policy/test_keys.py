@@ -42,6 +42,7 @@ def pem(key) -> bytes:
         pem(KEY),
         b"\n" + pem(KEY).replace(b"\n", b"\r\n"),
     ],
+    ids=map(str, range(6)),
 )
 def test_a_key_is_read_from_both_forms(data: bytes) -> None:
     assert parse_key(data) == RAW
@@ -87,7 +88,8 @@ NOT_WHOLE = "its key is not a whole Ed25519 key; copy it again"
         (b"ssh-ed25519 \xff\xfe", "its key is not in base64; copy it again"),
         (b"#" * 70_000, "it is larger than 64 KiB"),
     ],
-    ids=str,
+    # Keys are made anew in every process, and so have no place in a name.
+    ids=map(str, range(16)),
 )  # fmt: skip
 def test_what_is_no_ed25519_key_says_what_it_is(data: bytes, says: str) -> None:
     with pytest.raises(ValueError, match=says.replace("`", ".")):

@@ -185,20 +185,22 @@ def test_options_are_what_a_policy_sets_them_to_and_else_as_declared(load_text):
     assert found["a/b"].scopes.options == {"own": 2.5}
 
 
-def test_an_option_is_set_for_the_rank_that_sets_it_alone(small, tmp_path):
-    policy = load(
-        files(
-            tmp_path,
-            org="version: 1\nextends: std/tiny\n",
-            repo="version: 1\nextends: std/tiny\noptions: {std/tiny: {residue: 1}}\n",
-        )
+@pytest.mark.parametrize(("doubt", "org"), [(None, 1), ("it belongs to you", 2)])
+def test_an_option_is_set_at_a_stronger_rank_only_where_its_bounds_count(
+    doubt, org, small, tmp_path
+):
+    roots = files(
+        tmp_path,
+        org="version: 1\nextends: std/tiny\n",
+        repo="version: 1\nextends: std/tiny\noptions: {std/tiny: {residue: 1}}\n",
     )
+    policy = load(roots, doubts=lambda *_: doubt)
     found = {
         item.origin.rank: item.scopes.options["residue"]
         for item in sound(policy).items
         if isinstance(item, Rule) and item.id == "tiny/residue"
     }
-    assert found == {"org": 2, "repo": 1}
+    assert found == {"org": org, "repo": 1}
 
 
 def test_one_id_in_files_of_two_ranks_is_a_warning_at_the_weaker(small, tmp_path):

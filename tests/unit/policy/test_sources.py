@@ -10,15 +10,8 @@ import pytest
 
 import tool_intent
 from tool_intent.policy import sources
-from tool_intent.policy.sources import (
-    Root,
-    SourceError,
-    Unreadable,
-    discover,
-    is_waivers,
-    named,
-    read,
-)
+from tool_intent.policy.opening import is_waivers
+from tool_intent.policy.sources import Root, SourceError, Unreadable, discover, named, read
 
 ENGINE = str(Path(tool_intent.__path__[0]).parent)
 
@@ -98,24 +91,42 @@ def test_waivers_are_found_in_every_place_of_policies(tmp_path, home):
     assert all(is_waivers(shown) for _, shown in found)
 
 
-def test_waivers_of_a_folder_that_the_environment_names_are_refused(tmp_path, home):
-    put(tmp_path / "mine" / "a.yaml")
-    put(tmp_path / "mine" / "waivers.yaml")
-    found = look(tmp_path, home, tmp_path / "machine", TOOL_INTENT_ORG_DIR=str(tmp_path / "mine"))
-    waivers = [c for c in found if is_waivers(c.path)]
-    assert [(c.rank, c.state, c.reason) for c in waivers] == [
-        ("team", "refused", "the environment can grant no waivers")
-    ]
-    assert [c.shown for c in found if c.state == "loaded"] == [f"{tmp_path}/mine/a.yaml"]
-
-
-def test_xdg_config_home_replaces_the_users_folder_only_if_absolute(tmp_path, home):
+def test_xdg_config_home_adds_to_the_users_folder_if_it_is_absolute(tmp_path, home):
     put(tmp_path / "xdg" / "tool-intent" / "x.yaml")
     put(home / ".config" / "tool-intent" / "u.yaml")
+    own = ("user", "~/.config/tool-intent/u.yaml")
     absolute = look(tmp_path, home, XDG_CONFIG_HOME=str(tmp_path / "xdg"))
-    assert used(absolute) == [("user", f"{tmp_path}/xdg/tool-intent/x.yaml")]
-    relative = look(tmp_path, home, XDG_CONFIG_HOME="xdg")
-    assert used(relative) == [("user", "~/.config/tool-intent/u.yaml")]
+    assert used(absolute) == [("user", f"{tmp_path}/xdg/tool-intent/x.yaml"), own]
+    assert used(look(tmp_path, home, XDG_CONFIG_HOME="xdg")) == [own]
+    assert used(look(tmp_path, home, XDG_CONFIG_HOME=str(home / ".config"))) == [
+        ("user", f"{home}/.config/tool-intent/u.yaml")
+    ]
+
+
+def test_a_home_of_the_environment_adds_to_that_of_the_account_and_grants_nothing(tmp_path, home):
+    put(home / ".config" / "tool-intent" / "u.yaml")
+    put(tmp_path / "moved" / ".config" / "tool-intent" / "m.yaml")
+    found = discover(
+        str(tmp_path), {"HOME": str(tmp_path / "moved")}, machine="/none", account=str(home)
+    )
+    assert [(c.shown, c.grants) for c in found if c.state == "loaded"] == [
+        ("~/.config/tool-intent/m.yaml", False),
+        (f"{home}/.config/tool-intent/u.yaml", True),
+    ]
+
+
+def test_what_the_environment_names_grants_nothing(tmp_path, home):
+    put(tmp_path / "org" / "o.yaml")
+    put(tmp_path / "org" / "waivers.yaml")
+    put(tmp_path / "p.yaml")
+    put(tmp_path / "repo" / ".tool-intent" / "policy.yaml")
+    found = look(
+        tmp_path / "repo", home,
+        TOOL_INTENT_ORG_DIR=str(tmp_path / "org"), TOOL_INTENT_POLICY=str(tmp_path / "p.yaml"),
+    )  # fmt: skip
+    assert {(c.rank, c.root.grants) for c in found if c.state == "loaded"} == {
+        ("team", False), ("session", False), ("repo", True),
+    }  # fmt: skip
 
 
 def test_an_inner_git_stops_nothing(tmp_path, home):
@@ -179,10 +190,11 @@ def test_what_the_environment_names_and_is_not_there_is_refused(tmp_path, home):
     found = look(
         tmp_path, home, TOOL_INTENT_ORG_DIR="org", TOOL_INTENT_POLICY=f"no.yaml{os.pathsep}std/bas"
     )
+    named = "(TOOL_INTENT_POLICY names it)"
     assert refusals(found) == {
-        "org": "there is no such folder",
-        "no.yaml": "there is no file, folder or pack called `no.yaml`",
-        "std/bas": "there is no file, folder or pack called `std/bas`",
+        "org": "there is no such folder (TOOL_INTENT_ORG_DIR names it)",
+        "no.yaml": f"there is no file, folder or pack called `no.yaml` {named}",
+        "std/bas": f"there is no file, folder or pack called `std/bas` {named}",
     }
 
 
@@ -280,7 +292,7 @@ def test_named_takes_a_file_a_folder_and_a_pack(tmp_path):
     assert [root.shown for root in named("many", cwd)] == ["many/a.rules", "many/b.yaml"]
     assert [root.shown for root in named("one/", cwd)] == ["one/policy.yaml"]
     (pack,) = named("std/baseline", cwd)
-    assert pack == (f"{sources.shipped()}/packs/std/baseline.yaml", "session", "std/baseline")
+    assert pack == Root(f"{sources.shipped()}/packs/std/baseline.yaml", "session", "std/baseline")
 
 
 def test_a_file_cannot_pass_for_a_pack(tmp_path):

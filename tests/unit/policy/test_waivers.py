@@ -199,3 +199,19 @@ def test_a_policy_with_a_waiver_of_tomorrow_may_mean_something_else_tomorrow(
     later = load(stack.roots, now=seconds("2026-12-02T00:00:00Z"))
     assert (later.volatile, len(later.waivers)) == (False, 1)
     assert later.waivers[0].counts["repo"].until < inf
+
+
+def test_what_the_environment_names_waives_nothing(tmp_path: Path) -> None:
+    stack = Stack(tmp_path, CASES[0])
+    stack.roots = [root._replace(grants=False) for root in stack.roots]
+    policy = stack.load()
+    assert shown(stack.judged(policy))["repo r/a"] == "deny"
+    (told,) = policy.waiver_findings
+    assert "the environment names it, and that grants nothing; it is not signed" in told.message
+
+
+def test_whether_a_waiver_counts_shows_in_the_digest(tmp_path: Path) -> None:
+    stack = Stack(tmp_path, CASES[0])
+    counted = stack.load()
+    stack.roots = [root._replace(grants=False) for root in stack.roots]
+    assert stack.load().digest != counted.digest
