@@ -9,7 +9,7 @@ from tool_intent.authoring.explain import Explanation, Judgement, Part, RuleExpl
 from tool_intent.authoring.fields import FieldCheck
 from tool_intent.authoring.shown import shortened
 from tool_intent.authoring.tracing import Step
-from tool_intent.runtime.model import Origin
+from tool_intent.runtime.model import Finding, Origin
 from tool_intent.runtime.pointer import spoken
 
 _OUTCOMES = {True: "fires", False: "is quiet", None: "fires: something is unknown"}
@@ -26,6 +26,7 @@ def explanation_lines(explanation: Explanation, *, whole: bool = False) -> Itera
         if finding.rule not in shown and not whole:
             where = f" at {spoken(finding.at)}" if finding.at else ""
             yield f"  {finding.effect} {finding.rule}{where}: {finding.message}"
+    yield from (_waived_line(finding) for finding in decision.findings if finding.waived)
     if explanation.before:
         yield f"  before it in the session: {_before(explanation)}"
     if explanation.fields:
@@ -47,6 +48,12 @@ def explanation_lines(explanation: Explanation, *, whole: bool = False) -> Itera
         yield from (f"  {rule.id}: {_idle(rule)}  {_origin(rule.origin)}" for rule in quiet)
     if not explanation.fields and not explanation.rules:
         yield "  nothing of this is about the call"
+
+
+def _waived_line(finding: Finding) -> str:
+    where = f" at {spoken(finding.at)}" if finding.at else ""
+    lowered = f"{finding.was} lowered to {finding.effect}"
+    return f"  waiver {finding.waived}: {finding.rule}{where}, {lowered}"
 
 
 def rule_lines(rule: RuleExplained) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, lock, rules
+from tool_intent.cli import authoring, calls, inspection, lock, rules, waiver
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
 
@@ -42,3 +42,4 @@ app.command("schema")(inspection.schema)
 app.command("lock")(lock.lock)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
+app.add_typer(waiver.app, name="waiver")

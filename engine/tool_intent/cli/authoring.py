@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from time import time
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from tool_intent.cli.options import Format
 from tool_intent.cli.terminal import err, fail, out, styled, visible
 from tool_intent.policy import homes
 from tool_intent.policy.model import EffectivePolicy
+from tool_intent.policy.opening import is_waivers
 from tool_intent.policy.roots import remember
 from tool_intent.policy.sources import Candidate, Root, SourceError, discover, named
 from tool_intent.rules.diagnostics import Diagnostic
@@ -83,13 +85,22 @@ def check(
     Example: tool-intent check .tool-intent/policy.yaml
     """
     from tool_intent.policy.load import load
+    from tool_intent.policy.waiver_findings import findings, root_of
 
     roots, refused = _roots(paths or [])
     policy = load(roots, refused)
+    waivers = findings(policy, time(), root_of(roots))
     costs = sorted(rule_costs(policy), key=lambda c: -c.steps) if cost else []
     over = tuple(c.diagnostic() for c in costs if c.over)
     found = sorted(
-        {*policy.broken, *policy.warnings, *_emptiness(policy, roots), *over, *drift(roots)},
+        {
+            *policy.broken,
+            *policy.warnings,
+            *waivers,
+            *_emptiness(policy, roots),
+            *over,
+            *drift(roots),
+        },
         key=lambda d: (d.file, d.line, d.column, d.message),
     )
     if format_ is Format.JSON:
@@ -98,7 +109,7 @@ def check(
     else:
         _report_costs(costs)
         _report(found, len(roots))
-    if any(d.code == "policy/unreadable" for d in found):
+    if any(d.code in ("policy/unreadable", "waivers/unreadable") for d in found):
         raise typer.Exit(2)
     if any(strict or d.severity == "error" for d in found):
         raise typer.Exit(1)
@@ -122,7 +133,7 @@ def _report_costs(costs: list[RuleCost]) -> None:
 
 
 def _emptiness(policy: EffectivePolicy, roots: list[Root]) -> tuple[Diagnostic, ...]:
-    if not policy.empty or not roots:
+    if not policy.empty or all(is_waivers(root.path) for root in roots):
         return ()
     message = "the policy asks for nothing: `decide` would refuse it"
     help_ = "require a field of some tool under `tools:`"

@@ -177,7 +177,8 @@ def _print(decision: Decision, result: Result | None) -> None:
         _indented(decision.message)
     elif result is not None:
         for finding in decision.findings:
-            line = f"      {finding.effect}: {finding.message} ({finding.rule})"
+            by = f", waived by {finding.waived}" if finding.waived else ""
+            line = f"      {finding.effect}: {finding.message} ({finding.rule}{by})"
             out.print(styled(line, STYLES[finding.effect]))
         if decision.message is not None:
             out.print(styled("      approved with --yes", "yellow"))

@@ -65,8 +65,9 @@ def decide(given: Options) -> int:
     try:
         now = None if given.now is None else seconds(given.now)
         artifact = load(
-            given.policy, cwd=given.cwd, found=not given.policy, allow_empty=given.allow_empty
-        )
+            given.policy, cwd=given.cwd, found=not given.policy, allow_empty=given.allow_empty,
+            now=now,
+        )  # fmt: skip
     except ValueError as error:
         return _refuse(str(error))
     except PolicyError as error:

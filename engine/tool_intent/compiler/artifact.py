@@ -105,7 +105,7 @@ class Artifact:
         """The decision on one call, given what its session did before (see `new_history`)."""
         program = self.program(call.tool)
         around = None
-        if program.rules is not None or self.reads_history:
+        if program.rules is not None or program.waivers or self.reads_history:
             around = Around(self.place, call.context, call.now, view, self.point)
         return judge(program, call.id, call.args, self.digest, call.schema, around)
 

@@ -137,6 +137,7 @@ class _Emitter:
             dict(self._tool.roles),
             tuple((_named(v.carriers), dict(v.roles)) for v in self._tool.views),
             {of: dict(schedules) for of, schedules in self._tool.permissions.items()},
+            tuple((*w[:2], dict(w.ranks), *w[3:]) for w in self._tool.waivers),
         )
 
     def _line(self, depth: int, text: str) -> None:

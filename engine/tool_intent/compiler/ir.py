@@ -13,6 +13,7 @@ from tool_intent.compiler.conditions import ArgumentPaths, Condition, Sentence
 from tool_intent.runtime.model import Effect, Origin, Rank
 from tool_intent.runtime.permissions import Schedules
 from tool_intent.runtime.views import View
+from tool_intent.runtime.waivers import Waiver
 
 #: The kinds of scalar a field can have; `number` takes integers too.
 Kind: TypeAlias = Literal["string", "number", "integer", "boolean"]
@@ -122,7 +123,7 @@ class Tool:
     `places` are judged by themselves, `conditional` ones and `sentences` with all that is known of
     the call; `carried` are all the places together, for stripping and advertising. `views` are
     those of each rank of the policy, strongest first; none where all see the same. `permissions`
-    are those of its rules, by id and rank.
+    are those of its rules, by id and rank; `waivers` those whose scope the tool is in.
     """
 
     name: str
@@ -137,3 +138,4 @@ class Tool:
     taken: tuple[tuple[tuple[str, ...], str], ...]
     views: tuple[View, ...] = ()
     permissions: Mapping[tuple[str, Rank], Schedules] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = ()

@@ -6,6 +6,7 @@ import contextlib
 import marshal
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from time import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tool_intent.compiler.artifact import Artifact
@@ -20,6 +21,7 @@ from tool_intent.compiler.cache import (
 from tool_intent.compiler.query import File, Loaded, Places, Query
 from tool_intent.policy import homes
 from tool_intent.policy.doubts import Doubts, stamp
+from tool_intent.policy.opening import is_waivers
 from tool_intent.policy.roots import remember as remember_root
 from tool_intent.policy.sources import (
     MACHINE,
@@ -61,13 +63,15 @@ def load(
     account: str | None = None,
     remember: bool = False,
     point: Point | Literal[""] = "",
+    now: float | None = None,
 ) -> Artifact:
     """The artifact of the policies found from `cwd`, and of `sources` (files, folders, packs).
 
     With `found=False`, of `sources` alone. A policy that was found and is broken, or is known to
     have been there and is missing, gives an artifact that denies every call. `machine` and
     `account` are `discover`'s; `remember` notes a repository that has a policy, so that its absence
-    is noticed later; `point` is the surface that enforces, if one does. Raises PolicyError where a
+    is noticed later; `point` is the surface that enforces, if one does; `now` (seconds since the
+    epoch) is the time to go by, unless it is the clock's. Raises PolicyError where a
     source is none or is broken, where there is no policy, or where it asks for nothing and
     `allow_empty` does not say that this is meant.
     """
@@ -80,11 +84,12 @@ def load(
         found=found,
         allow_empty=allow_empty,
         point=point,
+        now=now,
     )
     places = find(query)
     artifact = answer(query, places)
     if remember:
-        for root in {c.path for c in places.candidates if c.rank == "repo" and c.state == "loaded"}:
+        for root in {c.path for c in places.candidates if _is_own_policy(c)}:
             note = remember_root(_holder(root), query.environ, query.account)
             artifact.notes += () if note is None or note in artifact.notes else (note,)
     return artifact
@@ -105,15 +110,18 @@ def answer(query: Query, places: Places) -> Artifact:
     candidates, given = places.candidates, list(places.given)
     roots = [c.root for c in candidates if c.state == "loaded"] + given
     refused = [c for c in candidates if c.unusable]
-    if not roots and not refused and not query.allow_empty:
+    paths = [root.path for root in roots] + [place.path for place in refused]
+    if not query.allow_empty and all(map(is_waivers, paths)):
         looked = ", ".join(c.shown for c in candidates)
         raise PolicyError(f"no policy found; looked for {looked}" if looked else "no policy given")
     cache, notes = _cache(query, candidates)
     place = (_root(candidates, query.cwd), query.cwd)
     key = digest(
-        engine_stamp(), repr(roots), repr(refused), repr(_catalogs()), repr(_locked(roots))
-    )
-    known = _unchanged(cache, key) if cache is not None and not refused else None
+        engine_stamp(), repr(roots), repr(refused), repr(_catalogs()), repr(_locked(roots)),
+        _vouched(roots, query.machine),
+    )  # fmt: skip
+    sound = all(is_waivers(place.path) for place in refused)
+    known = _unchanged(cache, key) if cache is not None and sound else None
     if known is not None and cache is not None:
         artifact = _cached(known, query, roots, cache, notes, place)
     else:
@@ -156,6 +164,16 @@ def _cache(query: Query, candidates: Sequence[Candidate]) -> tuple[Cache | None,
         return None, (f"the cache is not used: {refusal}",)
 
 
+def _vouched(roots: Iterable[Root], machine: str) -> str:
+    """What decides, besides their bytes, whether waivers count."""
+    waivers = [root.path for root in roots if is_waivers(root.path)]
+    if not waivers:
+        return ""
+    from tool_intent.policy.vouching import marks
+
+    return marks(waivers, machine)
+
+
 def _holder(policy: str) -> str:
     """The folder that holds the `.tool-intent/` of a policy file."""
     return os.path.dirname(os.path.dirname(policy))
@@ -185,9 +203,14 @@ def _compiled(
     place: tuple[str, str],
 ) -> Artifact:
     from tool_intent.policy.load import load as load_policy
+    from tool_intent.policy.vouching import signers_here
 
     doubts = Doubts(query.machine)
-    policy = load_policy(roots, refused, doubts=doubts, environ=query.environ, cwd=query.cwd)
+    now = time() if query.now is None else query.now
+    policy = load_policy(
+        roots, refused, doubts=doubts, signers=signers_here(now, query.machine), now=now,
+        environ=query.environ, cwd=query.cwd,
+    )  # fmt: skip
     asked_for = {root.shown for root in given}
     if given and policy.broken and (len(roots) == len(given) or _is_theirs(policy, asked_for)):
         first = policy.broken[0]
@@ -203,7 +226,8 @@ def _compiled(
     )
     loaded = Loaded(files, policy.broken)
     # What a signature admits it admits for a time.
-    if policy.broken or policy.empty or doubts.rest_on_signatures or cache is None:
+    may_change = policy.volatile or doubts.rest_on_signatures
+    if policy.broken or policy.empty or may_change or cache is None:
         return Artifact(
             policy.digest, lambda: policy, place, looks_back, notes=notes, loaded=loaded
         )
@@ -237,8 +261,13 @@ def _looks_back(policy: EffectivePolicy) -> bool:
 
 def _root(candidates: Sequence[Candidate], cwd: str) -> str:
     """The folder that policies' relative paths start at: the outermost that has a policy."""
-    found = [c.path for c in candidates if c.state == "loaded" and c.rank == "repo"]
+    found = [c.path for c in candidates if _is_own_policy(c)]
     return _holder(found[0]) if found else cwd
+
+
+def _is_own_policy(place: Candidate) -> bool:
+    """Whether this is a policy of the repository, which waivers alone are not."""
+    return place.state == "loaded" and place.rank == "repo" and not is_waivers(place.path)
 
 
 def _is_theirs(policy: EffectivePolicy, asked_for: set[str]) -> bool:

@@ -32,6 +32,7 @@ from tool_intent.policy.model import (
     FieldSchema,
     Requirement,
     Rule,
+    is_built_in,
 )
 from tool_intent.policy.sources import shipped
 from tool_intent.runtime.extend import collisions
@@ -40,6 +41,7 @@ from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect, Origin, Rank
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.strip import Carrier
 from tool_intent.runtime.views import View
+from tool_intent.runtime.waivers import Waiver
 
 
 class Lowering:
@@ -64,9 +66,9 @@ class Lowering:
             for i in policy.items
             if isinstance(i, Rule) and i.origin.file not in unusable and not i.off
         ]
-        self._ranks = tuple(
-            sorted({i.origin.rank for i in policy.items}, key=SENIORITY.__getitem__)
-        )
+        ranks = {i.origin.rank for i in policy.items}
+        ranks |= {rank for waiver in policy.waivers for rank in waiver.counts}
+        self._ranks = tuple(sorted(ranks, key=SENIORITY.__getitem__))
         self._textual = {rank: self._fields_seen(rank) for rank in self._ranks}
         self._atoms: dict[Any, Atom] = {}
         self._exact: dict[str, list[Requirement]] = {}
@@ -84,7 +86,11 @@ class Lowering:
         """What calls of the tool `name` must satisfy."""
         matching = [r for r in self._candidates(name) if self._matcher.means(r.key, name)]
         applying = [r for r in matching if not self._means_any(r.excepted, name)]
-        places = tuple(self._places([r for r in applying if r.when is None]))
+        waivers = self._waivers(name)
+        plain = [r for r in applying if r.when is None]
+        # What a waiver lowers for one rank stands for the others: then each rank says its own.
+        parted = _by_rank(plain) if any(is_built_in(w.rule) for w in waivers) else [plain]
+        places = tuple(place for own in parted for place in self._places(own))
         carried = tuple(self._carried(applying, places))
         carriers = _carriers(carried)
         known = self._policy.catalog.get(name, ())
@@ -113,6 +119,7 @@ class Lowering:
             tuple(sorted({c for s in schemas for c in collisions(s, carriers)})),
             () if all(view == whole for view in views) else views,
             {(r.id, r.origin.rank): r.schedule for r in rules if r.schedule},
+            waivers,
         )
 
     def atoms(self) -> tuple[Atom, ...]:
@@ -129,6 +136,24 @@ class Lowering:
             if requirement.when is not None:
                 self._when(requirement, seen[requirement.origin.rank])
         return tuple(sorted(self._atoms.values(), key=lambda atom: atom.number))
+
+    def _waivers(self, name: str) -> tuple[Waiver, ...]:
+        """The waivers whose scope the tool is in, for the rules of at least one rank."""
+        found: list[Waiver] = []
+        for w in self._policy.waivers:
+            ranks = {
+                rank: (self._ranks.index(rank), counted.until)
+                for rank, counted in w.counts.items()
+                if self._means_any(counted.tools, name)
+            }
+            if ranks:
+                found.append(
+                    Waiver(
+                        w.id, w.rule, ranks, w.effect, w.scope.paths, w.scope.agents, w.max_uses,
+                        w.digest,
+                    )
+                )  # fmt: skip
+        return tuple(found)
 
     def _means_any(self, keys: Iterable[str], name: str) -> bool:
         return any(self._matcher.means(key, name) for key in keys)
@@ -247,9 +272,12 @@ class Lowering:
 
         assert carrying is not None
         checks = tuple(self._checks(name, definitions, uses, described, who))
+        # It is found once for all ranks: as what only a waiver that binds the strongest lowers.
+        senior = min(uses, key=lambda use: SENIORITY[use[0].origin.rank])
         misspelt = report(
-            "misspelt", f"this key only looks like `{name}`", carrying, f"Spell it `{name}`."
-        )
+            "misspelt", f"this key only looks like `{name}`", (carrying[0], senior[1]),
+            f"Spell it `{name}`.",
+        )  # fmt: skip
         # Whatever the entry's effect: what is the tool's argument cannot be told from a reason.
         collision = report(
             "collision",
@@ -317,6 +345,13 @@ class Lowering:
                 if key not in found or STRENGTH[found[key].report.effect] < STRENGTH[effect]:
                     found[key] = Check(part.constraint, report)
         return found.values()
+
+
+def _by_rank(requirements: Iterable[Requirement]) -> list[list[Requirement]]:
+    by_rank: dict[Rank, list[Requirement]] = {}
+    for requirement in requirements:
+        by_rank.setdefault(requirement.origin.rank, []).append(requirement)
+    return list(by_rank.values())
 
 
 def _carriers(places: Iterable[Place]) -> tuple[Carrier, ...]:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 class Query(NamedTuple):
     """The arguments of one load; `environ` is a copy of the environment at that time, `point` the
-    surface that enforces, if one does."""
+    surface that enforces, if one does, `now` the time to go by (seconds since the epoch), None for
+    the clock's."""
 
     sources: tuple[str, ...]
     cwd: str
@@ -24,6 +25,7 @@ class Query(NamedTuple):
     found: bool
     allow_empty: bool
     point: Point | Literal[""] = ""
+    now: float | None = None
 
 
 class Places(NamedTuple):

@@ -82,7 +82,7 @@ class Guard:
         PolicyError where there is no policy, where it asks for nothing, or where one of `sources`
         is broken.
         """
-        artifact = load([str(s) for s in sources], cwd=cwd, remember=True, point="python")
+        artifact = load([str(s) for s in sources], cwd=cwd, remember=True, point="python", now=now)
         return cls(artifact, recorder=recorder, now=now)
 
     @property
@@ -144,7 +144,7 @@ class Guard:
                 schema = (self._known if changed else self._schemas).get(tool)
             if not changed:
                 program = self._program(tool)
-                if program.rules is None and self._sessions is None:
+                if program.rules is None and not program.waivers and self._sessions is None:
                     if schema is None:
                         self._note_plain(program)
                     return judge(program, id, args, self._digest, schema), ()

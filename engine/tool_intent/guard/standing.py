@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import PolicyError, answer, find
 from tool_intent.guard.watching import Watch
+from tool_intent.policy.opening import is_waivers
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.extend import Advert, collisions
 from tool_intent.runtime.judge import not_judged, without
@@ -201,7 +202,12 @@ class Standing:
         places = artifact.loaded.places
         if places is not None:
             found = [c.root for c in places.candidates if c.state == "loaded"]
-            self._roots |= {root.path: root.shown for root in (*found, *places.given)}
+            # A waiver that goes takes nothing that was asked for with it.
+            self._roots |= {
+                root.path: root.shown
+                for root in (*found, *places.given)
+                if not is_waivers(root.path)
+            }
 
     def _faults_of(self, error: PolicyError) -> tuple[Finding, ...]:
         from tool_intent.compiler.faults import broken, fault_findings
@@ -217,7 +223,8 @@ class Standing:
         files = dict(self._roots)
         for judge in self._judges() if whole else ():
             for file in judge.artifact.loaded.files:
-                files.setdefault(file.path, file.path)
+                if not is_waivers(file.path):
+                    files.setdefault(file.path, file.path)
         gone = [shown for path, shown in files.items() if _is_gone(path)]
         return tuple(
             missing(f"{shown} has gone while it was in use; what it asked for still holds")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from time import time
 from typing import Final
 
 from tool_intent.policy.adjusting import Adjusting
@@ -36,12 +37,16 @@ from tool_intent.policy.model import (
     Unlisted,
 )
 from tool_intent.policy.names import tool_names
+from tool_intent.policy.opening import WAIVERS, is_waivers
 from tool_intent.policy.options import Settings
 from tool_intent.policy.permitting import Doubting, Reached, Standings
 from tool_intent.policy.positions import START, Report, Span
 from tool_intent.policy.sentences import check_file, flat_rules
 from tool_intent.policy.sources import Candidate, Root
 from tool_intent.policy.targets import check_targets, declared_groups
+from tool_intent.policy.vouching import Signers
+from tool_intent.policy.waivers import WaiversFile
+from tool_intent.policy.waiving import Waived, Waiving, ranks_of
 from tool_intent.policy.wordlists import WordList
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.functions import FUNCTION_TABLE
@@ -61,18 +66,28 @@ def load(
     refused: Sequence[Candidate] = (),
     *,
     doubts: Doubting | None = None,
+    signers: Signers | None = None,
+    now: float | None = None,
     environ: Mapping[str, str] | None = None,
     cwd: str | None = None,
 ) -> EffectivePolicy:
     """The union of `roots`, all they extend and the shipped catalogs, every part with its origin.
 
-    `doubts` tells why what an org file permits does not count; without it `policy.standing` is
-    asked. `environ` and `cwd`, the process's unless given, tell where files out of git are kept
-    and which folder is a workspace. Never raises for what a file holds: errors, those of places in
-    `refused` too, are all in `.broken`, and a policy that has any denies every call. Warnings are
-    in `.warnings`.
+    `doubts` tells why what an org file permits does not count, `signers` who signed a waivers file;
+    without them `policy.standing` and the keys that this machine pins are asked. `now` (seconds
+    since the epoch) is the time that no waiver may be written after. `environ` and `cwd`, the
+    process's unless given, tell where files out of git are kept and which folder is a workspace.
+    Never raises for what a file holds: errors, those of places in `refused` too, are all in
+    `.broken`, and a policy that has any denies every call. Warnings are in `.warnings`.
     """
     report = Report()
+    doubts = doubts or Doubts()
+    waiving = Waiving(
+        roots, [c for c in refused if is_waivers(c.path)], doubts, signers,
+        time() if now is None else now,
+    )  # fmt: skip
+    roots = [root for root in roots if not is_waivers(root.path)]
+    refused = [place for place in refused if not is_waivers(place.path)]
     for place in refused:
         missing = place.state == "missing"
         said = f"cannot be read: {place.reason}" if not missing else f"is missing: {place.reason}"
@@ -86,7 +101,7 @@ def load(
     shipped = reader.shipped_catalogs()
     reached = _reached(reader, roots)
     ranked = list(reached)
-    standing = Standings(reached, doubts or Doubts())
+    standing = Standings(reached, doubts)
     adjusting = Adjusting(ranked, standing, report)
     catalogs = [*((c, _SHIPPED) for c in shipped), *_named_catalogs(ranked)]
 
@@ -112,6 +127,9 @@ def load(
         unlisted += part.unlisted()
     _check_ids(ranked, report)
     broken = report.of("error")
+    waived = waiving.found(
+        ranked, standing, {d.file for d in broken}, declared, ranks_of(items, fields, unlisted)
+    )
 
     return EffectivePolicy(
         items=tuple(close_groups(items, declared, groups)),
@@ -119,12 +137,15 @@ def load(
         unlisted=tuple(unlisted),
         groups=groups,
         catalog=tools,
-        sources=(*_sources(ranked, catalogs), *git.consulted),
+        sources=(*_sources(ranked, catalogs, waived.files), *git.consulted),
         broken=broken,
         on_broken=on_broken(ranked, _ranks_of(broken, ranked, roots, refused), standing, report),
         absent=tuple(absent(ranked)),
         warnings=report.of("warning"),
-        digest=_digest(ranked, catalogs, standing.doubted),
+        waivers=waived.waivers,
+        waiver_findings=waived.findings,
+        volatile=waived.volatile,
+        digest=_digest(ranked, catalogs, waived, standing.doubted),
     )
 
 
@@ -232,10 +253,13 @@ def _with_built_in(
 
 
 def _sources(
-    ranked: Iterable[tuple[PolicyFile, Rank]], catalogs: Iterable[tuple[CatalogFile, Rank]]
+    ranked: Iterable[tuple[PolicyFile, Rank]],
+    catalogs: Iterable[tuple[CatalogFile, Rank]],
+    waivers: Iterable[tuple[WaiversFile, Rank]],
 ) -> tuple[Source, ...]:
-    files: list[tuple[PolicyFile | CatalogFile | WordList, Rank]] = [*ranked, *catalogs]
-    files += _word_lists(ranked)
+    files: list[tuple[PolicyFile | CatalogFile | WordList | WaiversFile, Rank]] = [
+        *ranked, *catalogs, *_word_lists(ranked), *(pair for pair in waivers if pair[0].path)
+    ]  # fmt: skip
     return tuple(
         Source(file.path, file.shown, rank, file.digest, file.held) for file, rank in files
     )
@@ -249,16 +273,19 @@ def _word_lists(ranked: Iterable[tuple[PolicyFile, Rank]]) -> list[tuple[WordLis
 def _digest(
     ranked: Iterable[tuple[PolicyFile, Rank]],
     catalogs: Iterable[tuple[CatalogFile, Rank]],
+    waived: Waived,
     doubted: Iterable[str],
 ) -> str:
     """Over contents and ranks, not over places: one policy has one digest on every machine where
     the same files are believed."""
-    lines = [
+    lines: list[tuple[str, ...]] = [
         (rank, file.shown if file.pack else os.path.basename(file.path), file.digest)
         for file, rank in ranked
     ]
     named: list[tuple[CatalogFile | WordList, Rank]] = [*catalogs, *_word_lists(ranked)]
     lines += [(rank, os.path.basename(file.path), file.digest) for file, rank in named]
+    lines += [(rank, WAIVERS, file.digest) for file, rank in waived.files]
+    lines += [(waiver.digest, repr(dict(waiver.counts))) for waiver in waived.waivers]
     text = "\n".join("\t".join(line) for line in sorted(lines))
     versions = f"unicode {UNICODE_VERSION}\nfunctions {FUNCTION_TABLE}"
     whole = f"{_OURS} {SCHEMA_VERSION}\n{versions}\n{text}\n"

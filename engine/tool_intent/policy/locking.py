@@ -13,7 +13,7 @@ from tool_intent.policy.files import CatalogFile, PolicyFile, Reader
 from tool_intent.policy.git_objects import GitError
 from tool_intent.policy.git_sources import GitSources, Place
 from tool_intent.policy.lock import LOCK_FILE, Entry, Lock, LockFile, entries_of
-from tool_intent.policy.opening import FOLDER
+from tool_intent.policy.opening import FOLDER, is_waivers
 from tool_intent.policy.positions import START, Report, Span
 from tool_intent.policy.private import within
 from tool_intent.policy.sources import Root, named
@@ -33,7 +33,9 @@ def roots_of(folder: str, shown: str) -> list[Root]:
     base = os.path.join(shown, FOLDER) if shown not in ("", ".") else FOLDER
     found = named(os.path.join(folder, FOLDER), folder)
     return [
-        Root(root.path, "repo", os.path.join(base, os.path.basename(root.path))) for root in found
+        Root(root.path, "repo", os.path.join(base, os.path.basename(root.path)))
+        for root in found
+        if not is_waivers(root.path)
     ]
 
 

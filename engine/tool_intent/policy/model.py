@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.tree import Condition
 from tool_intent.rules.tree import Rule as RuleTree
 from tool_intent.runtime.model import Effect, Origin, Rank
 
+#: Globs that leave nothing out.
+_EVERYTHING: Final = frozenset({"*", "**", "/**", "**/*", "/**/*"})
 #: An effect by time: from when (seconds since the epoch, -inf first) it is what.
 Schedule: TypeAlias = tuple[tuple[float, Effect], ...]
 #: A JSON Schema for one scalar: a mapping of 2020-12 keywords, or a boolean schema.
@@ -146,13 +148,70 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """The calls that a waiver is for: every path a call touches is like one of the globs `paths`,
+    the tool is one of `tools` (names, globs, groups), the agent one of `agents`; () for any."""
+
+    paths: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+
+    @property
+    def limits(self) -> bool:
+        """Whether there is any call that it leaves out."""
+        all_said = (self.paths, self.tools, self.agents)
+        return any(said and not _EVERYTHING & {*said} for said in all_said)
+
+
+class Counted(NamedTuple):
+    """How a waiver counts for rules of one rank: for which tools, groups in its scope as that rank
+    sees them, and when it is over (seconds since the epoch)."""
+
+    tools: tuple[str, ...]
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """An exception from a rule, sound in itself. Dates are as written; `until` is when it is over.
+
+    `counts` says for rules of which ranks it counts. `digest` (SHA-256, hexadecimal) is of all that
+    it says.
+    """
+
+    id: str
+    rule: str
+    effect: Effect
+    scope: Scope
+    owner: str
+    approved_by: tuple[str, ...]
+    ticket: str | None
+    reason: str
+    created: str | None
+    expires: str
+    until: float
+    max_uses: int | None
+    origin: Origin
+    digest: str
+    counts: Mapping[Rank, Counted] = field(default_factory=dict)
+
+
+def is_built_in(rule: str) -> bool:
+    """Whether a finding's id is of fields, entries or tools, not of a sentence of a policy."""
+    return rule.startswith(("fields/", "entries/", "tools/"))
+
+
+@dataclass(frozen=True, slots=True)
 class EffectivePolicy:
     """Everything that applies, with the place that says it.
 
     `fields[name]` lists definitions, the extender's first. `groups` maps `@name` to names, globs
     and groups. `broken` holds the errors of files that were found and cannot be used: each call
     is then denied, or asked where `on_broken` gives `ask` for the file. `absent` are policies that
-    a stronger one demands. `digest` is `sha256:…` over all of it and the Unicode version.
+    a stronger one demands. `waivers` are those that are sound, whether they count or not; what is
+    wrong with them and others is in `waiver_findings`, and breaks nothing. A `volatile` policy may
+    come to mean something else while its files stay the same. `digest` is `sha256:…` over all of
+    it and the Unicode version.
     """
 
     items: tuple[Requirement | Rule, ...] = ()
@@ -166,6 +225,9 @@ class EffectivePolicy:
     digest: str = ""
     on_broken: Mapping[str, Effect] = field(default_factory=dict)
     absent: tuple[Absent, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+    waiver_findings: tuple[Diagnostic, ...] = ()
+    volatile: bool = False
 
     @property
     def empty(self) -> bool:

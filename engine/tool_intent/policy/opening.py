@@ -8,6 +8,12 @@ from __future__ import annotations
 import os
 
 FOLDER = ".tool-intent"
+WAIVERS = "waivers.yaml"
+
+
+def is_waivers(path: str) -> bool:
+    """Whether this is a waivers file: it declares nothing, and no policy breaks for it."""
+    return os.path.basename(path) == WAIVERS
 
 
 def held_by(path: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from jsonschema import Draft202012Validator, ValidationError
+from referencing import Registry, Resource
 from yaml import Node
 
 from tool_intent.policy import sources
@@ -26,6 +27,10 @@ _MEANT: Final = {
     "level": "effect", "severity": "effect", "action": "effect",
     "path": "at", "where": "at", "each": "at",
 }  # fmt: skip
+#: The key, and the schema, of what does not break a policy.
+WAIVERS: Final = "waivers"
+#: Schemas that a schema refers to.
+_REFERRED_TO: Final = {"policy": (WAIVERS,)}
 #: Numbers to people that are no JSON numbers, or whose spelling a number would lose.
 _NUMERAL = re.compile(r"[-+]?[0-9_]*\.?[0-9_]+|0[xob][0-9a-fA-F_]+")
 
@@ -57,17 +62,44 @@ _Teller: TypeAlias = Callable[[Document, _Failure], Iterator[_Fault]]
 @functools.cache
 def validator(name: str) -> Draft202012Validator:
     """The validator of `policies/schema/NAME.schema.json`."""
+    others = [_published(other) for other in _REFERRED_TO.get(name, ())]
+    registry = Registry().with_resources(
+        (schema["$id"], Resource.from_contents(schema)) for schema in others
+    )
+    return Draft202012Validator(_published(name), registry=registry)
+
+
+def _published(name: str) -> dict[str, Any]:
     path = os.path.join(sources.shipped(), "schema", f"{name}.schema.json")
     with open(path, encoding="utf-8") as file:
-        return Draft202012Validator(json.load(file))
+        return json.load(file)  # type: ignore[no-any-return]
 
 
 def check(document: Document, name: str, report: Report) -> None:
-    """Report everything in which a document differs from the schema called `name`."""
+    """Report everything in which a document differs from the schema called `name`, but for what is
+    wrong with the waivers of a policy, which does not break it: see `check_waivers`."""
     for error in validator(name).iter_errors(document.data):
-        for fault in _faults(document, error):
-            span = document.span(fault.node)
-            report.error(fault.code, document.file, span, fault.message, fault.help)
+        if name != "policy" or list(error.absolute_path)[:1] != [WAIVERS]:
+            _tell(document, error, report)
+
+
+def check_waivers(document: Document, name: str, report: Report) -> frozenset[int | None]:
+    """As `check`, of the waivers in a document. Gives the indices of those that are wrong; None
+    among them says that none can be made out."""
+    unsound: set[int | None] = set()
+    for error in validator(name).iter_errors(document.data):
+        path = list(error.absolute_path)
+        if name == WAIVERS or path[:1] == [WAIVERS]:
+            index = path[1] if len(path) > 1 else None
+            unsound.add(index if isinstance(index, int) else None)
+            _tell(document, error, report)
+    return frozenset(unsound)
+
+
+def _tell(document: Document, error: ValidationError, report: Report) -> None:
+    for fault in _faults(document, error):
+        span = document.span(fault.node)
+        report.error(fault.code, document.file, span, fault.message, fault.help)
 
 
 def _faults(document: Document, error: ValidationError) -> Iterator[_Fault]:
@@ -223,6 +255,13 @@ def _bad_pattern(document: Document, error: _Failure) -> Iterator[_Fault]:
             "policy/ref", node, "a reference leads elsewhere in the same field: it starts with #",
             "define it under `$defs` and write `$ref: '#/$defs/name'`",
         )  # fmt: skip
+    elif title == "waiver id":
+        yield _Fault(
+            "policy/name", node, f"`{error.instance}` is no id of a waiver",
+            "letters, digits, `.`, `_` and `-`, at most 64, such as W-17",
+        )  # fmt: skip
+    elif title == "words":
+        yield _Fault("policy/value", node, "this is empty", "say it in words")
     else:
         mend = _WRITTEN.get(title, '"@name"')
         yield _Fault("policy/name", node, f"`{error.instance}` is no {title}", mend)
@@ -233,8 +272,9 @@ def _too_little(document: Document, error: _Failure) -> Iterator[_Fault]:
     if error.keyword in ("minimum", "exclusiveMinimum"):
         least = error.keyword == "minimum"
         yield _Fault(
-            "policy/value", node, f"this must be {'at least' if least else 'more than'} 0",
-            "write 0 or more" if least else "write a number above 0",
+            "policy/value", node,
+            f"this must be {'at least' if least else 'more than'} {error.demand}",
+            f"write {error.demand} or more" if least else "write a number above 0",
         )  # fmt: skip
         return
     yield _Fault("policy/value", node, "this is empty", "name at least one, or remove the key")
@@ -308,6 +348,18 @@ _WANTED: Final = {
     "date": ("a date, a text,", "such as 2026-12-01"),
     "option values": ("a mapping from options to values", "write {residue: 3}"),
     "option value": ("a text, a number, true or false, or a list of texts", "such as 3"),
+    "waivers file": ("a mapping of keys", "start the file with `waivers:`"),
+    "waivers": ("a list of waivers", "write `waivers:` and below it `- id: W-1`"),
+    "waiver": ("a mapping", "write {id: W-1, rule: …, owner: …, reason: …, expires: 2026-12-31}"),
+    "waiver id": ("a text", "such as W-17"),
+    "waived rule": ("the id of a rule, a text,", "such as shell/force-push-protected"),
+    "scope": ("a mapping", 'write {paths: ["docs/**"], tools: ["@edit"]}'),
+    "words": ("a text", "one text in quotes"),
+    "number of uses": ("a whole number", "such as 3"),
+    "waiver policy": ("a mapping", "write {max_days: 30, require: [ticket]}"),
+    "waiver keys": ("a list of keys of a waiver", "write [ticket, approved_by]"),
+    "branch": ("a text", "such as refs/remotes/origin/main"),
+    "number of days": ("a whole number", "such as 30"),
     "catalog": ("a mapping of keys such as `tools`", "start the file with `catalog: its-name`"),
     "argument path": ("the name of an argument, a text,", "such as path"),
     "group name": ("a group, a text,", 'such as "@write"'),

@@ -11,7 +11,7 @@ import stat
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from tool_intent.policy import homes
-from tool_intent.policy.opening import FOLDER, held_by, lies_within, place_of
+from tool_intent.policy.opening import FOLDER, WAIVERS, held_by, is_waivers, lies_within, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -245,7 +245,7 @@ def _policy_folder(folder: str, rank: Rank, shown: str) -> list[Candidate]:
     names = _list(folder, rank, shown)
     if isinstance(names, Candidate):
         return [names]
-    return _probe_all(folder, filter(_is_policy_file, names), names, rank, shown)
+    return _probe_all(folder, filter(_is_read, names), names, rank, shown)
 
 
 def _upwards(start: str, roots: Mapping[str, str]) -> list[Candidate]:
@@ -266,9 +266,11 @@ def _upwards(start: str, roots: Mapping[str, str]) -> list[Candidate]:
         else:
             base = base or holder
             shown = _relative(folder, base)
-            wanted = ["policy.yaml", *(n for n in names if n.endswith(RULES_SUFFIX))]
+            others = (n for n in names if n.endswith(RULES_SUFFIX) or n == WAIVERS)
+            wanted = ["policy.yaml", *others]
             here = _probe_all(folder, wanted, names, rank, shown)
-        if holder in roots and all(c.state == "absent" for c in here):
+        # Waivers that are left behind are no policy.
+        if holder in roots and all(c.state == "absent" for c in here if not is_waivers(c.path)):
             here = [here[0]._replace(state="missing", reason=roots[holder])]
         found += here
     return found
@@ -278,10 +280,10 @@ def _relative(path: str, base: str) -> str:
     return os.path.relpath(path, base) if base else path
 
 
-def _is_policy_file(name: str) -> bool:
+def _is_read(name: str) -> bool:
     if name.endswith(RULES_SUFFIX):
         return True
-    return name.endswith(".yaml") and name != "waivers.yaml" and not name.endswith(".test.yaml")
+    return name.endswith(".yaml") and not name.endswith(".test.yaml")
 
 
 def _list(folder: str, rank: Rank, shown: str) -> list[str] | Candidate:
@@ -353,10 +355,10 @@ def _folder_roots(path: str, source: str) -> tuple[Root, ...]:
     except OSError as error:
         raise SourceError(f"the folder `{source}` cannot be read: {_reason(error)}") from None
     if os.path.basename(os.path.normpath(path)) == FOLDER or "policy.yaml" in names:
-        names = [n for n in names if n == "policy.yaml" or n.endswith(RULES_SUFFIX)]
+        names = [n for n in names if n in ("policy.yaml", WAIVERS) or n.endswith(RULES_SUFFIX)]
     else:
-        names = [n for n in names if _is_policy_file(n)]
-    if not names:
+        names = [n for n in names if _is_read(n)]
+    if all(map(is_waivers, names)):
         inner = os.path.join(source, FOLDER)
         there = os.path.isdir(os.path.join(path, FOLDER))
         raise SourceError(

@@ -46,7 +46,7 @@ def judge(
     """The decision on a call of the program's tool. `args` is not changed.
 
     `schema` is the tool's own argument schema, where the host knows it better than the catalog;
-    `around` is given where there are rules, or a history to keep.
+    `around` is given where there are rules or waivers, or a history to keep.
     """
     if args.__class__ is dict and schema is None and not program.taken:
         copy = args.copy()
@@ -63,7 +63,6 @@ def judge(
             found = program.judge(copy)
             if around is not None:
                 found = _by_rules(program, copy, program.carriers, found or [], around)
-                found = _as_permitted(program, found, around)
             findings = () if not found else in_order(found, copy)
             return decided(id, program.tool, findings, copy, program.carriers, policy)
     return _judge_with_care(program, id, args, policy, schema, around)
@@ -113,7 +112,6 @@ def _judge_with_care(
         carriers = without(carriers, taken)
     if around is not None:
         found = _by_rules(program, copy, carriers, found, around)
-        found = _as_permitted(program, found, around)
     return decided(id, program.tool, in_order(found, copy), copy, carriers, policy)
 
 
@@ -124,21 +122,31 @@ def _by_rules(
     found: list[Finding],
     around: Around,
 ) -> list[Finding]:
-    """`found` and what the rules find; the call then counts as tried."""
+    """`found` and what the rules find, as permitted; the call then counts as tried."""
     state = _state(program, args, carriers, around)
-    if program.rules is not None:
-        more = program.rules(state)
-        if more:
-            found = once_each(found + more)
+    more = None if program.rules is None else program.rules(state)
+    if more:
+        found = found + more
+    if found:
+        found = _as_permitted(program, found, state, around)
+        # Afterwards: of two that say the same, what lowers one must not lower the other.
+        if more or program.waivers:
+            found = once_each(found)
     if around.view is not None:
         around.view.tried(state)
     return found
 
 
-def _as_permitted(program: Program, found: list[Finding], around: Around) -> list[Finding]:
-    if not found or not program.permissions:
-        return found
-    return settled(found, program.permissions, around.now, around.point)
+def _as_permitted(
+    program: Program, found: list[Finding], state: State, around: Around
+) -> list[Finding]:
+    if program.permissions:
+        found = settled(found, program.permissions, around.now, around.point)
+    if program.waivers:
+        from tool_intent.runtime.waivers import waived
+
+        found = waived(found, program.waivers, state, around.now, around.point)
+    return found
 
 
 def _state(

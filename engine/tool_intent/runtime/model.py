@@ -52,6 +52,7 @@ class Finding(NamedTuple):
     `at` is a JSON Pointer into the arguments ("" for the call itself); `origin` is None for what
     the engine itself demands. `who` names the policy whose words `fix` quotes, None for ours.
     `unknown` says what could not be told, where a rule fires for that.
+    `waived` is the id of the waiver that lowered its effect, `was` what that was before.
     """
 
     rule: str
@@ -62,10 +63,13 @@ class Finding(NamedTuple):
     origin: Origin | None = None
     who: str | None = None
     unknown: str | None = None
+    waived: str | None = None
+    was: Effect | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as in a decision's JSON: rule, effect, at, message, fix, origin."""
-        return {
+        """The finding as in a decision's JSON: rule, effect, at, message, fix, origin; and waived,
+        was, where a waiver lowered it."""
+        data = {
             "rule": self.rule,
             "effect": self.effect,
             "at": self.at,
@@ -73,6 +77,7 @@ class Finding(NamedTuple):
             "fix": self.fix,
             "origin": None if self.origin is None else str(self.origin),
         }
+        return data if self.waived is None else data | {"waived": self.waived, "was": self.was}
 
 
 class Call(NamedTuple):

@@ -33,7 +33,7 @@ class Image(NamedTuple):
     whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
     `doubts` the source that names what they could not tell, `roles` what arguments they mean,
     `views` carriers and roles as each rank sees them, where ranks differ; `permissions` are as in
-    `runtime.permissions`.
+    `runtime.permissions`, `waivers` as in `runtime.waivers`.
     """
 
     tool: str
@@ -54,6 +54,7 @@ class Image(NamedTuple):
     roles: dict[str, tuple[tuple[str, ...], ...]]
     views: tuple[tuple[Any, ...], ...]
     permissions: dict[Any, Any]
+    waivers: tuple[tuple[Any, ...], ...]
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -109,7 +110,7 @@ class Program:
 
     __slots__ = (
         "adverts", "carriers", "collision", "judge", "known", "misspelt", "permissions", "roles",
-        "rules", "taken", "templates", "tool", "views",
+        "rules", "taken", "templates", "tool", "views", "waivers",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -124,6 +125,7 @@ class Program:
         self.roles = image.roles
         self.views = tuple(View(tuple(Carrier(*c) for c in v), roles) for v, roles in image.views)
         self.permissions: Permissions = image.permissions
+        self.waivers = image.waivers
         names = _linked(image, self.templates)
         self.judge: Judge = names["judge"]
         #: Judges a call by rules, where there are any.

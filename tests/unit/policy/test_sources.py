@@ -10,6 +10,7 @@ import pytest
 
 import tool_intent
 from tool_intent.policy import sources
+from tool_intent.policy.opening import is_waivers
 from tool_intent.policy.sources import Root, SourceError, Unreadable, discover, named, read
 
 ENGINE = str(Path(tool_intent.__path__[0]).parent)
@@ -71,12 +72,23 @@ def test_every_place_is_found_strongest_first(tmp_path, home):
     )  # fmt: skip
 
 
-def test_waivers_tests_and_hidden_files_are_no_policies(tmp_path, home):
+def test_tests_and_hidden_files_are_no_policies(tmp_path, home):
     machine = tmp_path / "machine"
-    for name in ("waivers.yaml", "a.test.yaml", ".#a.yaml", "notes.txt"):
+    for name in ("a.test.yaml", ".#a.yaml", "notes.txt"):
         put(machine / name)
     put(tmp_path / "repo" / ".tool-intent" / "other.yaml")
     assert used(look(tmp_path / "repo", home, machine)) == []
+
+
+def test_waivers_are_found_in_every_place_of_policies(tmp_path, home):
+    machine, repo = tmp_path / "machine", tmp_path / "repo"
+    folders = [machine, machine / "team", home / ".config" / "tool-intent",
+               repo / ".tool-intent", repo / "deep" / ".tool-intent"]  # fmt: skip
+    for folder in folders:
+        put(folder / "waivers.yaml")
+    found = used(look(repo / "deep", home, machine))
+    assert [rank for rank, _ in found] == ["org", "team", "user", "repo", "directory"]
+    assert all(is_waivers(shown) for _, shown in found)
 
 
 def test_xdg_config_home_adds_to_the_users_folder_if_it_is_absolute(tmp_path, home):
@@ -105,6 +117,7 @@ def test_a_home_of_the_environment_adds_to_that_of_the_account_and_grants_nothin
 
 def test_what_the_environment_names_grants_nothing(tmp_path, home):
     put(tmp_path / "org" / "o.yaml")
+    put(tmp_path / "org" / "waivers.yaml")
     put(tmp_path / "p.yaml")
     put(tmp_path / "repo" / ".tool-intent" / "policy.yaml")
     found = look(
