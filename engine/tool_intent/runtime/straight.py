@@ -32,7 +32,7 @@ def straight(path: str, place: Place) -> bool:
         at = f"{above}/{name}"
         # Asked first because, unlike `lstat`, it needs no exception to say that there is nothing.
         if not access(at, F_OK, follow_symlinks=False):
-            return above is root or access(above, X_OK)
+            return access(above, X_OK)
         try:
             if stat.S_ISLNK(lstat(at).st_mode):
                 return False
