@@ -258,7 +258,10 @@ class Lowering:
     ) -> Field:
         weakest = max((r.origin.rank for r, _ in uses), key=SENIORITY.__getitem__)
         definitions = _at_least(weakest, self._fields.get(name, ()))
-        described, who = self._help(name, definitions)
+        # What the strongest asks for it describes itself: weaker words are no part of its demand.
+        strongest = min((r.origin.rank for r, _ in uses), key=SENIORITY.__getitem__)
+        describing = _describing(strongest, self._fields.get(name, ()))
+        described, who = self._help(name, describing)
         carrying = _strongest(uses)
         demanding = _strongest([(r, u) for r, u in uses if u.required])
 
@@ -301,7 +304,7 @@ class Lowering:
             replace(misspelt, name=""),
             replace(collision, name=container(at, name), effect="deny"),
             checks,
-            advertised(allowed, definitions, [c.constraint for c in checks]),
+            advertised(allowed, describing, [c.constraint for c in checks]),
         )
 
     def _help(
@@ -361,6 +364,13 @@ def _carriers(places: Iterable[Place]) -> tuple[Carrier, ...]:
 def _at_least(rank: Rank, definitions: Iterable[FieldDefinition]) -> tuple[FieldDefinition, ...]:
     """The definitions of a rank and of stronger ones."""
     return tuple(d for d in definitions if SENIORITY[d.origin.rank] <= SENIORITY[rank])
+
+
+def _describing(rank: Rank, definitions: Sequence[FieldDefinition]) -> tuple[FieldDefinition, ...]:
+    """The definitions that describe a field which a rank uses: its own and stronger ones, or where
+    those say nothing any."""
+    own = _at_least(rank, definitions)
+    return own if any(map(description, own)) else tuple(definitions)
 
 
 def _spellings(name: str) -> list[str]:
