@@ -5,16 +5,18 @@ On the call path: imports neither typer nor rich, and nothing of authoring time.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from tool_intent.compiler.artifact import Artifact
 
-_FLAGS = {"--builtin": "builtin", "--any-host": "any_host"}
-_VALUES = ("--policy", "--server", "--ask", "--listen", "--upstream", "--workspace")
+_VALUES = (
+    "--policy", "--server", "--ask", "--listen", "--upstream", "--allow-host", "--workspace",
+)  # fmt: skip
 
 
 class Usage(ValueError):
@@ -31,22 +33,23 @@ class Options(NamedTuple):
     upstream: str | None = None
     builtin: bool = False
     workspace: str | None = None
-    any_host: bool = False
+    allow_host: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
 
 
 def options(arguments: Sequence[str]) -> Options | None:
     """The options, where they are plainly spelt; None leaves help, errors and the commands below
     `mcp` to typer."""
-    given = Options()
+    given: dict[str, Any] = {"policy": (), "allow_host": ()}
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
         if word == "--":
-            return given._replace(command=tuple(rest))
+            given["command"] = tuple(rest)
+            break
         name, _, value = word.partition("=")
-        if name in _FLAGS and not value:
-            given = given._replace(**{_FLAGS[name]: True})
+        if name == "--builtin" and not value:
+            given["builtin"] = True
             continue
         if name not in _VALUES:
             return None
@@ -54,11 +57,9 @@ def options(arguments: Sequence[str]) -> Options | None:
             if not rest or rest[0].startswith("-"):
                 return None
             value = rest.pop(0)
-        if name == "--policy":
-            given = given._replace(policy=(*given.policy, value))
-        else:
-            given = given._replace(**{name[2:]: value})
-    return given if given != Options() else None
+        key = name[2:].replace("-", "_")
+        given[key] = (*given[key], value) if key in ("policy", "allow_host") else value
+    return Options(**given) if arguments else None
 
 
 def mcp(given: Options) -> int:
@@ -66,7 +67,7 @@ def mcp(given: Options) -> int:
     try:
         _expect_one_kind(given)
         if given.builtin:
-            return _builtin(given)
+            return _builtin(_absolute(given))
         if given.listen is not None:
             return _http(given)
         return _stdio(given)
@@ -77,10 +78,8 @@ def mcp(given: Options) -> int:
 
 def note(text: str) -> None:
     """Say something to the person on standard error; where that is gone, nobody is told."""
-    try:
+    with contextlib.suppress(OSError):
         print(f"tool-intent: {text}", file=sys.stderr, flush=True)
-    except OSError:
-        pass
 
 
 def _expect_one_kind(given: Options) -> None:
@@ -129,21 +128,27 @@ def _artifact(given: Options) -> Artifact:
 
 
 def _stdio(given: Options) -> int:
+    return _serve(given, given.command, _label(given, given.command))
+
+
+def _serve(given: Options, command: Sequence[str], label: str | None) -> int:
+    """Stand in front of the server that a command starts."""
     from tool_intent.surfaces.mcp.process import start, stop
 
     try:
-        server = start(given.command, os.environ)
+        server = start(command, os.environ)
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
-        raise Usage(f"the server {given.command[0]!r} cannot be started: {reason}") from None
+        raise Usage(f"the server {command[0]!r} cannot be started: {reason}") from None
     try:
         from tool_intent.guard.guard import Guard
         from tool_intent.surfaces.mcp.filter import Filter
+        from tool_intent.surfaces.mcp.session import Session
         from tool_intent.surfaces.mcp.stdio import Proxy
 
-        label = _label(given, given.command)
         guard = Guard(_artifact(given))
-        proxy = Proxy(Filter(guard, label, elicit=given.ask == "elicit", note=note), server, note)
+        session = Session(guard, label, elicit=given.ask == "elicit", note=note)
+        proxy = Proxy(Filter(session), server, note)
     except BaseException:
         stop(server)
         raise
@@ -151,8 +156,59 @@ def _stdio(given: Options) -> int:
 
 
 def _http(given: Options) -> int:
-    raise Usage("not yet")
+    address, upstream = _address(given.listen or ""), given.upstream or ""
+    from urllib.parse import urlsplit
+
+    url = urlsplit(upstream)
+    if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
+        raise Usage(f"--upstream takes a URL such as https://example.com/mcp, not {upstream!r}")
+    try:
+        from tool_intent.surfaces.mcp.http import HttpProxy, serve
+    except ModuleNotFoundError as error:
+        raise Usage(_extra(error)) from None
+    from tool_intent.guard.guard import Guard
+    from tool_intent.surfaces.mcp.session import Session
+
+    label = _label(given, [url.hostname.removeprefix("www.").removeprefix("mcp.").split(".")[0]])
+    artifact = _artifact(given)
+    elicit = given.ask == "elicit"
+    allowed = frozenset({address[0].lower(), *(name.lower() for name in given.allow_host)})
+    proxy = HttpProxy(
+        lambda: Session(Guard(artifact), label, elicit=elicit, note=note), upstream, allowed
+    )
+    note(f"listening on http://{address[0]}:{address[1]}{url.path or '/'}, for {upstream}")
+    serve(proxy, *address)
+    return 0
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Host and port; a port alone is loopback's."""
+    host, _, port = text.rpartition(":")
+    if not port.isascii() or not port.isdecimal() or int(port) > 65_535:
+        raise Usage(f"--listen takes HOST:PORT such as 127.0.0.1:8080, not {text!r}")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _extra(error: ModuleNotFoundError) -> str:
+    return f"this needs {error.name}: pip install 'tool-intent[mcp]'"
+
+
+def _absolute(given: Options) -> Options:
+    """Policies that are files keep their meaning when the folder is changed."""
+    kept = [os.path.abspath(p) if os.path.exists(p) else p for p in given.policy]
+    return given._replace(policy=tuple(kept))
 
 
 def _builtin(given: Options) -> int:
-    raise Usage("not yet")
+    folder = os.path.realpath(given.workspace or "")
+    if given.workspace is None or not os.path.isdir(folder):
+        raise Usage("--builtin needs --workspace DIR, an existing folder for its tools")
+    from importlib.util import find_spec
+
+    for needed in ("mcp", "anyio"):
+        if find_spec(needed) is None:
+            raise Usage(_extra(ModuleNotFoundError(name=needed)))
+    # Policies are found, and relative paths start, where the tools work.
+    os.chdir(folder)
+    module = "tool_intent.surfaces.mcp.builtin"
+    return _serve(given, (sys.executable, "-P", "-m", module, folder), None)

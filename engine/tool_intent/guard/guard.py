@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from time import time
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import load
-from tool_intent.guard.wrapping import GuardedTool
 from tool_intent.ledger.recorder import NullRecorder, Recorder
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.extend import collisions, extend
@@ -16,6 +15,9 @@ from tool_intent.runtime.judge import judge, not_judged, without
 from tool_intent.runtime.model import Call, Scalar
 from tool_intent.runtime.sessions import Sessions
 from tool_intent.runtime.strip import duplicate, strip
+
+if TYPE_CHECKING:
+    from tool_intent.guard.wrapping import GuardedTool
 
 Result = TypeVar("Result")
 
@@ -206,6 +208,8 @@ class Guard:
         The schema comes from the signature, the description from the docstring; `spec` on the
         result is what to show a model. The function itself is not reachable past the guard.
         """
+        from tool_intent.guard.wrapping import GuardedTool
+
         return GuardedTool(self, function)
 
     def _came_of(

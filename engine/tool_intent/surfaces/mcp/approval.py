@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import urandom
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.wire import dump
 from tool_intent.surfaces.mcp.messages import Message
-from tool_intent.surfaces.mcp.pending import Batch
+from tool_intent.surfaces.mcp.spans import Cuts
 
 Answer: TypeAlias = Literal["approved", "declined", "other call", "none"]
 
@@ -34,13 +34,12 @@ _SCHEMA: Final = {
 
 
 class Open(NamedTuple):
-    """A question: the message that made the call, what it calls, the arguments that will run, and
-    the batch that it came in."""
+    """A question: the id of the request that it is about (JSON text), what that calls, and what
+    happens with the answer."""
 
-    message: Message
+    request: str
     call: str
-    kept: dict[str, Any] | None
-    batch: Batch | None
+    answered: Callable[[bool], None]
 
 
 class Approvals:
@@ -52,12 +51,12 @@ class Approvals:
         self._asked = 0
 
     def question(
-        self, message: Message, decision: Decision, batch: Batch | None
+        self, message: Message, decision: Decision, answered: Callable[[bool], None]
     ) -> tuple[str, dict[str, Any]]:
         """A new question's token, which nobody can guess, and its elicitation parameters."""
         self._asked += 1
         token = f"tool-intent/{self._secret}/{self._asked}"
-        self._open[token] = Open(message, called(message), decision.args, batch)
+        self._open[token] = Open(message.id or "", called(message), answered)
         if len(self._open) > _MOST_OPEN:
             self._open.popitem(last=False)
         arguments = dump(decision.args)
@@ -73,14 +72,12 @@ class Approvals:
 
     def cancelled(self, id: str) -> None:
         """The request with this id (JSON text) is to be forgotten."""
-        for token in [t for t, asked in self._open.items() if asked.message.id == id]:
+        for token in [t for t, asked in self._open.items() if asked.request == id]:
             del self._open[token]
 
-    def drain(self) -> list[tuple[Message, Batch | None]]:
-        """The calls that a question is open about; none is open any more."""
-        left = [(asked.message, asked.batch) for asked in self._open.values()]
-        self._open.clear()
-        return left
+    def is_open(self, token: str) -> bool:
+        """Whether the question with this token waits for its answer."""
+        return token in self._open
 
     def is_ours(self, token: object) -> bool:
         """Whether a token is of this session's making, whether or not its question is open."""
@@ -116,3 +113,27 @@ def can_ask(message: Message, at_start: Mapping[str, Any]) -> bool:
 def called(message: Message) -> str:
     """What a call calls, with which arguments, as one text."""
     return dump([message.params.get("name"), message.params.get("arguments", {})])
+
+
+def as_request(token: str, question: Mapping[str, Any]) -> bytes:
+    """A question as a request to the client, as until 2025-11-25."""
+    request = {"jsonrpc": "2.0", "id": token, "method": "elicitation/create", "params": question}
+    return dump(request).encode() + b"\n"
+
+
+def as_result(message: Message, token: str, question: Mapping[str, Any]) -> bytes:
+    """A question as the answer to the call, which is then sent again, as since 2026-07-28."""
+    request = {"method": "elicitation/create", "params": {"mode": "form", **question}}
+    result = {
+        "resultType": "input_required",
+        "inputRequests": {QUESTION: request},
+        "requestState": token,
+    }
+    return f'{{"jsonrpc":"2.0","id":{message.id},"result":{dump(result)}}}\n'.encode()
+
+
+def ours(message: Message) -> Cuts:
+    """What of a call that was sent again is for us, and not for the server."""
+    responses = message.params.get("inputResponses")
+    shared = isinstance(responses, dict) and set(responses) > {QUESTION}
+    return {"requestState": None, "inputResponses": {QUESTION: None} if shared else None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Generator, Mapping
 from typing import Any
 
 from tool_intent.guard.guard import Denied, Guard
@@ -17,7 +17,7 @@ class _Failed(Exception):
 class _Outcome:
     """What an admitted call waits for: the server's answer, whenever that comes."""
 
-    def __await__(self) -> Iterator[None]:
+    def __await__(self) -> Generator[None]:
         yield
 
 
@@ -48,7 +48,6 @@ def admit(
     args: Any,
     *,
     id: Scalar,
-    session: str | None,
     context: Mapping[str, Any] | None,
     schema: Mapping[str, Any] | None,
 ) -> Admitted | Decision:
@@ -63,9 +62,7 @@ def admit(
         admitted.append(stripped)
         await _Outcome()
 
-    running = guard.acall(
-        tool, args, execute, id=id, session=session, context=context, schema=schema
-    )
+    running = guard.acall(tool, args, execute, id=id, context=context, schema=schema)
     try:
         running.send(None)
     except Denied as denied:

@@ -4,28 +4,29 @@ passes as it is. Nothing is read or written here: lines go in, lines come out.""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from os import urandom
 from typing import Any, Final
 
-from tool_intent.guard.guard import Guard
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.pointer import quoted
 from tool_intent.runtime.wire import dump
 from tool_intent.surfaces.mcp import messages
 from tool_intent.surfaces.mcp.approval import (
     DECLINED,
-    QUESTION,
     Approvals,
     approves,
+    as_request,
+    as_result,
     called,
     can_ask,
+    ours,
 )
 from tool_intent.surfaces.mcp.calls import Admitted, admit
-from tool_intent.surfaces.mcp.listing import Known, Tools, is_listing
+from tool_intent.surfaces.mcp.listing import Known, is_listing
 from tool_intent.surfaces.mcp.messages import Malformed, Message
-from tool_intent.surfaces.mcp.naming import identity
 from tool_intent.surfaces.mcp.pending import Batch, Pending, Waiting, outcome
+from tool_intent.surfaces.mcp.session import Session
 from tool_intent.surfaces.mcp.spans import Cuts, below, cut, removals
 
 #: Pages of a list of tools that we read ourselves: one without end is no list.
@@ -33,40 +34,28 @@ _MOST_PAGES: Final = 1_000
 
 
 class Filter:
-    """The messages of one client with one server.
+    """Messages of one client with one server: those of a whole stdio session, or of one exchange
+    over HTTP.
 
     `from_client` and `from_server` take a line each and leave what is to be sent in `to_server`
-    and `to_client`, in order. `note` takes lines for the person who runs the proxy. Whatever goes
-    wrong inside, no call is passed on and every request is answered.
+    and `to_client`, in order. Whatever goes wrong inside, no call is passed on and every request
+    is answered.
     """
 
-    def __init__(
-        self,
-        guard: Guard,
-        server: str,
-        *,
-        elicit: bool = False,
-        session: str | None = None,
-        note: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        """`server` is its name in policies; with `elicit`, a person is asked about an `ask`."""
+    def __init__(self, session: Session) -> None:
         self.to_client: list[bytes] = []
         self.to_server: list[bytes] = []
-        self._guard = guard
-        self._server = server
         self._session = session
-        self._note = note
-        self._tools = Tools(guard, server, note)
+        self._tools = session.tools
+        self._note = session.note
         self._pending = Pending()
-        self._approvals = Approvals() if elicit else None
-        self._capabilities: Mapping[str, Any] = {}
-        self._context: dict[str, Any] | None = None
         #: Messages that wait until the server has told which tools it has.
         self._held: list[tuple[Message, Batch | None]] | None = None
         self._list_id = ""
         self._pages = 0
-        #: States in which the server goes on with calls that a person approved, and those calls.
-        self._approved: dict[str, str] = {}
+        #: Questions that we asked the person.
+        self._asked: list[str] = []
+        self._then: Callable[[], None] = _nothing
 
     # --- from the client -------------------------------------------------------------------------
 
@@ -112,23 +101,16 @@ class Filter:
             self._forward(message)
         else:
             if message.method == "initialize":
-                self._introduced(message)
+                self._session.introduced(message)
             self._pending.add(message.id, Waiting(message.method, batch))
             self._forward(message)
 
-    def _introduced(self, message: Message) -> None:
-        client = message.params.get("clientInfo")
-        name = client.get("name") if isinstance(client, dict) else None
-        self._context = {"agent": name} if isinstance(name, str) else None
-        capabilities = message.params.get("capabilities")
-        self._capabilities = capabilities if isinstance(capabilities, dict) else {}
-
     def _cancelled(self, message: Message) -> None:
         """The server need not answer a request that was cancelled, and so nothing waits for it."""
-        id = message.params.get("requestId")
-        if self._approvals is not None:
-            self._approvals.cancelled(dump(id))
-        waiting = self._pending.take(dump(id))
+        request = dump(message.params.get("requestId"))
+        if self._session.approvals is not None:
+            self._session.approvals.cancelled(request)
+        waiting = self._pending.take(request)
         if waiting is not None and waiting.batch is not None:
             self.to_client += waiting.batch.add(None)
 
@@ -139,8 +121,8 @@ class Filter:
         name = message.params["name"]
         if message.id is None:
             self._note(
-                f"dropped a call of {identity(self._server, quoted(name))} without an id: it would"
-                " run, and nobody would learn what came of it"
+                f"dropped a call of {self._session.whole_name(quoted(name))} without an id: it"
+                " would run, and nobody would learn what came of it"
             )
             return
         known = self._tools.current(name)
@@ -156,14 +138,14 @@ class Filter:
 
     def _judge(self, message: Message, known: Known, batch: Batch | None) -> None:
         args = message.params.get("arguments", {})
-        said = "none" if self._approvals is None else self._approvals.resumed(message)
+        approvals = self._session.approvals
+        said = "none" if approvals is None else approvals.resumed(message)
         judged = admit(
-            self._guard,
-            identity(self._server, message.params["name"]),
+            self._session.guard,
+            self._session.whole_name(message.params["name"]),
             args,
             id=message.value["id"],
-            session=self._session,
-            context=self._context,
+            context=self._session.context,
             schema=known.schema,
         )
         approved = None
@@ -175,7 +157,7 @@ class Filter:
         cuts = removals(args, judged.args)
         whole: Cuts = {"arguments": cuts} if cuts else {}
         if said != "none":
-            whole |= _ours(message)
+            whole |= ours(message)
         call = judged if isinstance(judged, Admitted) else None
         self._send_call(message, below(("params",), whole), batch, call=call, approved=approved)
 
@@ -195,9 +177,9 @@ class Filter:
     def _denied(
         self, message: Message, decision: Decision, declined: bool, batch: Batch | None
     ) -> None:
-        asks = decision.decision == "ask" and not declined and self._approvals is not None
-        if asks and can_ask(message, self._capabilities):
-            self._ask(message, decision, batch)
+        approvals = None if declined or decision.decision != "ask" else self._session.approvals
+        if approvals is not None and can_ask(message, self._session.capabilities):
+            self._ask(message, decision, approvals, batch)
             return
         text = DECLINED if declined else decision.message or ""
         self._answer(messages.refusal(message.id or "", text, modern=message.modern), batch)
@@ -213,45 +195,42 @@ class Filter:
 
     # --- asking the person -----------------------------------------------------------------------
 
-    def _ask(self, message: Message, decision: Decision, batch: Batch | None) -> None:
-        assert self._approvals is not None
-        token, question = self._approvals.question(message, decision, batch)
+    def _ask(
+        self, message: Message, decision: Decision, approvals: Approvals, batch: Batch | None
+    ) -> None:
+        def answered(yes: bool) -> None:
+            if yes:
+                cuts = removals(message.params.get("arguments", {}), decision.args)
+                whole = below(("params", "arguments"), cuts)
+                self._send_call(message, whole, batch, approved=called(message))
+            else:
+                refusal = messages.refusal(message.id or "", DECLINED, modern=message.modern)
+                self._answer(refusal, batch)
+            self._then()
+
+        token, question = approvals.question(message, decision, answered)
         if message.modern:
-            request = {"method": "elicitation/create", "params": {"mode": "form", **question}}
-            result = {
-                "resultType": "input_required",
-                "inputRequests": {QUESTION: request},
-                "requestState": token,
-            }
-            line = f'{{"jsonrpc":"2.0","id":{message.id},"result":{dump(result)}}}\n'
-            self._answer(line.encode(), batch)
+            self._answer(as_result(message, token, question), batch)
             return
-        request = {"jsonrpc": "2.0", "id": token, "method": "elicitation/create"}
-        self.to_client.append(dump(request | {"params": question}).encode() + b"\n")
+        self._asked.append(token)
+        self.to_client.append(as_request(token, question))
 
     def _answered_by_client(self, message: Message) -> None:
         """An answer of the client's: to the server, or to a question of ours."""
-        token = message.value.get("id")
-        if self._approvals is None or not self._approvals.is_ours(token):
+        approvals, token = self._session.approvals, message.value.get("id")
+        if approvals is None or not approvals.is_ours(token):
             self._forward(message)
             return
-        asked = self._approvals.take(str(token))
-        if asked is None:
-            return
-        if not approves(message.value.get("result")):
-            answer = messages.refusal(asked.message.id or "", DECLINED, modern=False)
-            self._answer(answer, asked.batch)
-            return
-        cuts = removals(asked.message.params.get("arguments", {}), asked.kept)
-        cuts = below(("params", "arguments"), cuts)
-        self._send_call(asked.message, cuts, asked.batch, approved=asked.call)
+        asked = approvals.take(str(token))
+        if asked is not None:
+            asked.answered(approves(message.value.get("result")))
 
     def _may_go_on(self, message: Message, said: str) -> bool:
         """Whether a person approved this very call, now or before the server asked for more."""
         if said == "approved":
             return True
         state = message.params.get("requestState")
-        return isinstance(state, str) and self._approved.pop(state, None) == called(message)
+        return isinstance(state, str) and self._session.approved.pop(state, None) == called(message)
 
     # --- from the server -------------------------------------------------------------------------
 
@@ -308,7 +287,7 @@ class Filter:
                 self._note(f"an outcome was not recorded ({type(error).__name__}: {error})")
         state = answer["result"].get("requestState") if ok is None else None
         if waiting.approved is not None and isinstance(state, str):
-            self._approved[state] = waiting.approved
+            self._session.approved[state] = waiting.approved
 
     def _extended(self, line: bytes) -> bytes:
         text = line.decode("utf-8")
@@ -358,17 +337,31 @@ class Filter:
         """Whether messages wait here until the server has told its tools."""
         return self._held is not None
 
+    @property
+    def asks(self) -> bool:
+        """Whether a question to the person is open, whose answer comes as a message."""
+        approvals = self._session.approvals
+        return approvals is not None and any(map(approvals.is_open, self._asked))
+
+    def when_answered(self, then: Callable[[], None]) -> None:
+        """Call `then` once a question has been answered, and what follows is to be sent."""
+        self._then = then
+
     # --- the end ---------------------------------------------------------------------------------
 
     def server_ended(self, why: str) -> None:
         """No answer will come any more: everything that waits for one is told `why`."""
-        for id, waiting in self._pending.drain():
-            self._answer(messages.error(id, messages.NO_ANSWER, why), waiting.batch)
+        approvals = self._session.approvals
+        for key, waiting in self._pending.drain():
+            self._answer(messages.error(key, messages.NO_ANSWER, why), waiting.batch)
         held, self._held = self._held or [], None
-        open_ = [] if self._approvals is None else self._approvals.drain()
-        for message, batch in [*held, *open_]:
+        for message, batch in held:
             if message.is_request:
                 self._error(message, messages.NO_ANSWER, why, batch)
+        for token in self._asked:
+            asked = None if approvals is None else approvals.take(token)
+            if asked is not None:
+                asked.answered(False)
 
     def unanswerable(self, id: str, why: str) -> bool:
         """The server's answer to `id` (JSON text) cannot be passed on: say why instead. False where
@@ -398,8 +391,5 @@ class Filter:
         self._answer(messages.error(malformed.id, malformed.code, malformed.message), batch)
 
 
-def _ours(message: Message) -> Cuts:
-    """What of a call that was sent again is for us, and not for the server."""
-    responses = message.params.get("inputResponses")
-    shared = isinstance(responses, dict) and set(responses) > {QUESTION}
-    return {"requestState": None, "inputResponses": {QUESTION: None} if shared else None}
+def _nothing() -> None:
+    pass

@@ -11,13 +11,15 @@ from tool_intent.surfaces.mcp.naming import identity
 
 
 class Known:
-    """A listed tool. `schema` is to be passed to the guard where it does not remember the tool's
-    own; `fault` says why its calls cannot be judged, None where they can."""
+    """A listed tool. `own` is its schema as the server says it; `schema` is to be passed to the
+    guard where that does not remember the tool's own; `fault` says why its calls cannot be judged,
+    None where they can."""
 
-    __slots__ = ("fault", "listing", "schema")
+    __slots__ = ("fault", "listing", "own", "schema")
 
-    def __init__(self, listing: int) -> None:
+    def __init__(self, listing: int, own: Any) -> None:
         self.listing = listing
+        self.own = own
         self.schema: dict[str, Any] | None = None
         self.fault: str | None = None
 
@@ -29,7 +31,7 @@ class Tools:
     schema is now. `note` takes lines for the person who runs the proxy.
     """
 
-    def __init__(self, guard: Guard, server: str, note: Callable[[str], None]) -> None:
+    def __init__(self, guard: Guard, server: str | None, note: Callable[[str], None]) -> None:
         self._guard = guard
         self._server = server
         self._note = note
@@ -56,6 +58,11 @@ class Tools:
         """Whether the whole list is known: what is not in it is no tool."""
         return self._whole == self._listing
 
+    def own_schema(self, name: str) -> Any:
+        """A tool's schema as the server says it; None where it said nothing."""
+        known = self._known.get(name)
+        return None if known is None else known.own
+
     @property
     def names(self) -> list[str]:
         """The tools in the list."""
@@ -65,10 +72,10 @@ class Tools:
         """The text of an answer to tools/list with every tool extended; every tool in it is
         known from now on. The same text where no tool carries fields."""
         value = parse(text)
-        result = value.get("result") if isinstance(value, dict) else None
-        tools = result.get("tools") if isinstance(result, dict) else None
-        if not isinstance(tools, list):
+        if not isinstance(value, dict) or not is_listing(value):
             return text
+        result: dict[str, Any] = value["result"]
+        tools: list[Any] = result["tools"]
         shown = [self._listed(tool) for tool in tools]
         self._tell_twice(tools)
         if all(new is old for new, old in zip(shown, tools, strict=True)):
@@ -80,7 +87,7 @@ class Tools:
         if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
             return tool
         name = tool["name"]
-        known = self._known[name] = Known(self._listing)
+        known = self._known[name] = Known(self._listing, tool.get("inputSchema"))
         whole = identity(self._server, name)
         try:
             shown = self._guard.extend({**tool, "name": whole})

@@ -11,6 +11,7 @@ from tool_intent.runtime.wire import NotJson, dump, parse
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 #: Codes from here are a server's own; this one says that no answer will come.
@@ -116,20 +117,20 @@ def message(value: Any, text: str, end: bytes = b"\n") -> Message:
         if "result" not in value and "error" not in value:
             raise Malformed("a message has a `method`, a `result` or an `error`")
         return Message(text, value, dump(value.get("id")), None, end)
-    id = _request_id(value) if "id" in value else None
+    key = _request_id(value["id"]) if "id" in value else None
     if not isinstance(method, str) or not method.isprintable():
-        raise Malformed("`method` must be plain text", id=id)
+        raise Malformed("`method` must be plain text", id=key)
     if "result" in value or "error" in value:
-        raise Malformed("a message with a `method` has neither `result` nor `error`", id=id)
+        raise Malformed("a message with a `method` has neither `result` nor `error`", id=key)
     if method != CALL and method.strip().casefold() == CALL:
-        raise Malformed(f"no method is called {quoted(method)}; did you mean `{CALL}`?", -32601, id)
+        what = f"no method is called {quoted(method)}; did you mean `{CALL}`?"
+        raise Malformed(what, METHOD_NOT_FOUND, key)
     if method == CALL:
-        _expect_call(value, id)
-    return Message(text, value, id, method, end)
+        _expect_call(value, key)
+    return Message(text, value, key, method, end)
 
 
-def _request_id(value: Mapping[str, Any]) -> str:
-    id = value["id"]
+def _request_id(id: Any) -> str:
     if isinstance(id, str) or type(id) is int:  # neither a boolean nor an odd spelling
         return dump(id)
     raise Malformed("an `id` must be text or a whole number")

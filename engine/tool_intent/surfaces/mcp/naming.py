@@ -51,6 +51,9 @@ def guessed_label(command: Sequence[str]) -> str | None:
     return None
 
 
-def identity(server: str, tool: str) -> str:
-    """The name of a server's tool in policies."""
+def identity(server: str | None, tool: str) -> str:
+    """The name of a server's tool in policies; those of the built-in server are called what they
+    are called everywhere."""
+    if server is None:
+        return tool
     return f"mcp__{server}__{tool}"

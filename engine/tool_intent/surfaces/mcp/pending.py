@@ -73,7 +73,7 @@ class Pending:
 
     def drain(self) -> list[tuple[str, Waiting]]:
         """Everything that still waits, each with its id; nothing waits any more."""
-        left = [(id, one) for id, several in self._waiting.items() for one in several]
+        left = [(key, one) for key, several in self._waiting.items() for one in several]
         self._waiting.clear()
         return left
 

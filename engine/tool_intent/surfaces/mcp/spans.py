@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-_scan_value = json.JSONDecoder().scan_once
-_scan_string = json.decoder.scanstring
+_scan_value = json.JSONDecoder().raw_decode
+_scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(json.decoder)["scanstring"]
+_WHITE = " \t\n\r"
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 #: What to cut below a value: by member name or index, None for the whole member.
@@ -31,9 +32,9 @@ def members(text: str, at: int) -> Iterator[Member]:
         start = at
         try:
             key, at = _scan_string(text, at + 1, True)
-            at = _skipped(text, _skipped(text, at) + 1)
-            end = _scan_value(text, at)[1]
-        except (ValueError, StopIteration, RecursionError):
+            at = _skipped(text, _skipped(text, at) + 1)  # the colon is there: the text was parsed
+            _, end = _scan_value(text, at)
+        except (ValueError, RecursionError):
             return
         yield Member(key, start, at, end)
         at = _skipped(text, end)
@@ -117,5 +118,7 @@ def _elements(text: str, at: int) -> Iterator[int]:
 
 
 def _skipped(text: str, at: int) -> int:
+    if text[at : at + 1] not in _WHITE:
+        return at
     match = _SPACE.match(text, at)
     return at if match is None else match.end()

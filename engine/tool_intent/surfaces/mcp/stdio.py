@@ -23,6 +23,8 @@ _CHUNK: Final = 1 << 20
 _FULL: Final = 4 << 20
 #: Seconds that requests may still take once the client sends nothing more.
 _LAST_ANSWERS: Final = 60.0
+
+
 class Stopped(Exception):
     """The proxy was told to end, by a signal."""
 
@@ -181,8 +183,8 @@ class Proxy:
     def _too_long(self, line: TooLong) -> None:
         why = f"the server's answer is longer than {LONGEST_LINE >> 20} MiB"
         self._note(f"a message was not passed on: {why}")
-        id = line.id()
-        if (id is None or not self._filter.unanswerable(id, why)) and self._filter.waits:
+        key = line.id()
+        if (key is None or not self._filter.unanswerable(key, why)) and self._filter.waits:
             # Nobody can tell whom it answers: rather none is left waiting than one for ever.
             self._server_open = False
             self._why = why
