@@ -61,6 +61,9 @@ class Filter:
 
     def from_client(self, line: bytes) -> None:
         """Take one line of the client's."""
+        if not line.strip(b"\r\n"):
+            self.to_server.append(line)
+            return
         try:
             read = messages.read(line)
         except Malformed as malformed:

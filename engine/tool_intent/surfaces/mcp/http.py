@@ -80,6 +80,9 @@ class HttpProxy:
             return Response(status_code=499)
         except httpx.HTTPError as error:
             return _refusal(502, None, unreachable(error))
+        except Exception as error:
+            why = f"it failed inside ({type(error).__name__}); nothing was executed"
+            return _refusal(500, None, why, messages.INTERNAL_ERROR)
 
     def session(self, headers: dict[str, str], *, new: bool = False) -> Session:
         """The session that a request belongs to: by its id, else by who sends it."""
@@ -169,7 +172,7 @@ class _Post:
             splitter = Events(LONGEST_LINE)
             async for chunk in answer.aiter_bytes():
                 for one in splitter.feed(chunk):
-                    if one.data is not None and json.loads(one.data).get("id") == wanted:
+                    if one.data is not None and _id(one.data) == wanted:
                         return [one.data]
             return []
         finally:
@@ -273,6 +276,14 @@ async def _filtered(answer: httpx.Response, filter: Filter) -> AsyncIterator[byt
     if filter.waits and not resumable:
         filter.server_ended("the server ended its answer early")
     yield b"".join(map(event, _drained(filter.to_client)))
+
+
+def _id(data: bytes) -> object:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value.get("id") if isinstance(value, dict) else None
 
 
 async def _body(request: Request) -> bytes:
