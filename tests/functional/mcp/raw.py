@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 COMMAND: Final = str(Path(sys.executable).parent / "tool-intent")
+ODD: Final = str(Path(__file__).with_name("odd.py"))
 LENIENT: Final = str(Path(__file__).with_name("lenient.py"))
 #: Seconds that an answer may take; far more than any does, even on a busy machine.
 DEADLINE: Final = 30.0
@@ -103,13 +104,12 @@ class Raw:
             lambda m: isinstance(m, dict) and "method" not in m and "id" in m and m["id"] == id
         )
 
-    def ask(self, method: str, params: dict[str, Any] | None = None, id: Any = None) -> Any:
+    def ask(self, method: str, params: dict[str, Any] | None = None) -> Any:
         """The answer to a request."""
-        if id is None:
-            self._last_id += 1
-            id = self._last_id
-        self.send({"jsonrpc": "2.0", "id": id, "method": method, "params": params or {}})
-        return self.answer(id)
+        self._last_id += 1
+        message = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params or {}}
+        self.send(message)
+        return self.answer(self._last_id)
 
     def call(self, name: str, /, **args: Any) -> Any:
         """The answer to a call."""
@@ -128,6 +128,11 @@ class Raw:
 def proxied(command: Sequence[str], *options: str) -> list[str]:
     """The proxy, under the name `s`, in front of a command."""
     return [COMMAND, "mcp", "--server", "s", *options, "--", *command]
+
+
+def odd(*habits: str) -> list[str]:
+    """A server with bad habits."""
+    return [sys.executable, ODD, *habits]
 
 
 def lenient(log: Path) -> list[str]:
