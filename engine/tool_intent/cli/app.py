@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, rules
+from tool_intent.cli import authoring, calls, inspection, mcp_commands, rules
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
 
@@ -41,3 +41,6 @@ app.command("show")(inspection.show)
 app.command("schema")(inspection.schema)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
+app.add_typer(mcp_commands.mcp, name="mcp")
+app.add_typer(mcp_commands.catalog, name="catalog")
+app.command("doctor")(mcp_commands.doctor)

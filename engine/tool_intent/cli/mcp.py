@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from tool_intent.compiler.artifact import Artifact
+    from tool_intent.guard.guard import Guard
 
 _VALUES = (
     "--policy", "--server", "--ask", "--listen", "--upstream", "--allow-host", "--workspace",
@@ -98,40 +98,40 @@ def _expect_one_kind(given: Options) -> None:
         raise Usage("--workspace goes with --builtin")
 
 
-def _label(given: Options, words: Sequence[str]) -> str:
+def label(given: str | None, words: Sequence[str]) -> str:
+    """The server's name: the one given, or the one that its command tells. Raises Usage."""
     from tool_intent.surfaces.mcp.naming import BadLabel, checked_label, guessed_label
 
     try:
-        if given.server is not None:
-            return checked_label(given.server)
+        if given is not None:
+            return checked_label(given)
     except BadLabel as error:
         raise Usage(str(error)) from None
-    label = guessed_label(words)
-    if label is None:
+    guessed = guessed_label(words)
+    if guessed is None:
         raise Usage("what is the server called? Policies name its tools mcp__NAME__TOOL: --server")
-    note(f"policies know this server as {label} (mcp__{label}__TOOL); --server names it otherwise")
-    return label
+    note(f"policies know this server as {guessed} (mcp__{guessed}__TOOL); --server names it")
+    return guessed
 
 
-def _artifact(given: Options) -> Artifact:
-    from tool_intent.compiler.loading import PolicyError, load
+def _guard(given: Options) -> Guard:
+    """A new session's guard. Raises Usage where there is no policy, or none that can be used."""
+    from tool_intent.compiler.loading import PolicyError
+    from tool_intent.guard.guard import Guard
 
     try:
-        artifact = load(given.policy)
+        return Guard.load(*given.policy)
     except PolicyError as error:
         from tool_intent.cli.decide import explained
 
         raise Usage(explained(error).removeprefix("tool-intent: ")) from None
-    for said in artifact.notes:
-        note(said)
-    return artifact
 
 
 def _stdio(given: Options) -> int:
-    return _serve(given, given.command, _label(given, given.command))
+    return _serve(given, given.command, label(given.server, given.command))
 
 
-def _serve(given: Options, command: Sequence[str], label: str | None) -> int:
+def _serve(given: Options, command: Sequence[str], name: str | None) -> int:
     """Stand in front of the server that a command starts."""
     from tool_intent.surfaces.mcp.process import start, stop
 
@@ -141,13 +141,14 @@ def _serve(given: Options, command: Sequence[str], label: str | None) -> int:
         reason = (error.strerror or type(error).__name__).lower()
         raise Usage(f"the server {command[0]!r} cannot be started: {reason}") from None
     try:
-        from tool_intent.guard.guard import Guard
         from tool_intent.surfaces.mcp.filter import Filter
         from tool_intent.surfaces.mcp.session import Session
         from tool_intent.surfaces.mcp.stdio import Proxy
 
-        guard = Guard(_artifact(given))
-        session = Session(guard, label, elicit=given.ask == "elicit", note=note)
+        guard = _guard(given)
+        for said in guard.notes:
+            note(said)
+        session = Session(guard, name, elicit=given.ask == "elicit", note=note)
         proxy = Proxy(Filter(session), server, note)
     except BaseException:
         stop(server)
@@ -166,15 +167,17 @@ def _http(given: Options) -> int:
         from tool_intent.surfaces.mcp.http import HttpProxy, serve
     except ModuleNotFoundError as error:
         raise Usage(_extra(error)) from None
-    from tool_intent.guard.guard import Guard
     from tool_intent.surfaces.mcp.session import Session
 
-    label = _label(given, [url.hostname.removeprefix("www.").removeprefix("mcp.").split(".")[0]])
-    artifact = _artifact(given)
+    name = label(
+        given.server, [url.hostname.removeprefix("www.").removeprefix("mcp.").split(".")[0]]
+    )
+    for said in _guard(given).notes:
+        note(said)
     elicit = given.ask == "elicit"
     allowed = frozenset({address[0].lower(), *(name.lower() for name in given.allow_host)})
     proxy = HttpProxy(
-        lambda: Session(Guard(artifact), label, elicit=elicit, note=note), upstream, allowed
+        lambda: Session(_guard(given), name, elicit=elicit, note=note), upstream, allowed
     )
     note(f"listening on http://{address[0]}:{address[1]}{url.path or '/'}, for {upstream}")
     serve(proxy, *address)

@@ -81,6 +81,11 @@ class Guard:
         Their calls are judged all the same."""
         return dict(self._not_advertised)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What whoever runs the host should know of how the policies were loaded."""
+        return self._artifact.notes
+
     def check(
         self,
         tool: str,

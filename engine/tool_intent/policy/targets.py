@@ -74,6 +74,14 @@ def _check_file(
             if name not in groups:
                 _unknown_group(file, name, node, groups, report)
             continue
+        servers = names.servers(name)
+        if len(servers) > 1:
+            report.error(
+                "policy/ambiguous-tool", file.shown, file.document.span(node),
+                f"`{name}` is a tool of several servers: {', '.join(servers)}",
+                f"write mcp__{servers[0]}__{name}, or mcp__*__{name} for all of them",
+            )  # fmt: skip
+            continue
         near = stray_tool(name, names, file.names_catalog)
         if near is not None:
             report.warning(

@@ -23,7 +23,8 @@ PROBES: dict[str, list[dict[str, Any]]] = yaml.safe_load(
 )
 #: What differs from run to run.
 _VOLATILE = re.compile(
-    r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d{1,2}:\d\d:\d\d( [AP]M)?|[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{32}\b"
+    r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d{1,2}:\d\d:\d\d( [AP]M)?"
+    r"|[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{32}\b"
 )
 
 

@@ -63,16 +63,16 @@ def main() -> None:
         if not line.strip():
             continue
         message = json.loads(line)
-        method, id = message.get("method"), message.get("id")
+        method, key = message.get("method"), message.get("id")
         if method == "tools/call":
-            called(id, message["params"])
+            called(key, message["params"])
         elif method == "tools/list":
             result = listed()
             error = {"code": -32601, "message": "no tools here"}
             said = {"error": error} if result is None else {"result": result}
-            say({"jsonrpc": "2.0", "id": id, **said})
-        elif id is not None:
-            say({"jsonrpc": "2.0", "id": id, "result": {"said": method}})
+            say({"jsonrpc": "2.0", "id": key, **said})
+        elif key is not None:
+            say({"jsonrpc": "2.0", "id": key, "result": {"said": method}})
     if "lingers" in HABITS:
         time.sleep(60)
 

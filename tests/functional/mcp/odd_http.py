@@ -60,7 +60,7 @@ async def mcp(request: Request) -> Response:
 def called(message: Any, request: Request, body: bytes) -> Response:
     name = message["params"]["name"]
     SEEN[name] = SEEN.get(name, 0) + 1
-    headers = {k: v for k, v in request.headers.items()}
+    headers = dict(request.headers.items())
     said = {"args": message["params"].get("arguments"), "headers": headers, "body": body.decode()}
     done = result(message, {"content": [{"type": "text", "text": json.dumps(said)}]})
     progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": 1}}

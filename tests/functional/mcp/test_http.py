@@ -253,4 +253,4 @@ def test_it_listens_on_loopback_unless_told_otherwise(both: Both) -> None:
     assert _address("8080") == ("127.0.0.1", 8080)
     assert _address(":8080") == ("127.0.0.1", 8080)
     assert _address("[::1]:8080") == ("::1", 8080)
-    assert _address("0.0.0.0:8080") == ("0.0.0.0", 8080)  # noqa: S104
+    assert _address("0.0.0.0:8080") == ("0.0.0.0", 8080)

@@ -187,15 +187,21 @@ def test_a_signal_ends_the_server_too(number: int, project: Path, user: Path) ->
         assert not _alive(mark)
 
 
-def test_a_client_that_is_gone_ends_the_server(project: Path, user: Path) -> None:
-    client = Raw(proxied(odd("orphan", "lingers")), project, user)
-    client.hello()
-    client.close()
-    assert client.process.stdout is not None
-    client.process.wait(DEADLINE)
+def test_a_client_that_reads_no_more_ends_the_server(project: Path, user: Path) -> None:
+    process = subprocess.Popen(
+        proxied(odd("orphan", "lingers")), cwd=project, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={"PATH": os.environ["PATH"], "HOME": str(user)},
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(request(1, "ping", {})).encode() + b"\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    process.stdout.close()
+    process.wait(DEADLINE)
+    process.stdin.close()
     assert not _alive("orphan")
-    with client:
-        pass
 
 
 def _alive(mark: str) -> bool:
@@ -280,7 +286,8 @@ def test_options_that_do_not_go_together_are_said(
 ) -> None:
     done = subprocess.run(
         [COMMAND, "mcp", *arguments], cwd=project, capture_output=True, text=True, check=False,
-        env={"PATH": os.environ["PATH"], "HOME": str(user)}, timeout=DEADLINE, stdin=subprocess.DEVNULL,
+        env={"PATH": os.environ["PATH"], "HOME": str(user)}, timeout=DEADLINE,
+        stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 2
     assert said in done.stderr
