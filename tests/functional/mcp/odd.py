@@ -71,6 +71,10 @@ def main() -> None:
             error = {"code": -32601, "message": "no tools here"}
             said = {"error": error} if result is None else {"result": result}
             say({"jsonrpc": "2.0", "id": key, **said})
+        elif method == "initialize":
+            info = {"serverInfo": {"name": "odd", "version": "1"}, "capabilities": {"tools": {}}}
+            said = {"protocolVersion": "2025-11-25", **info}
+            say({"jsonrpc": "2.0", "id": key, "result": said})
         elif key is not None:
             say({"jsonrpc": "2.0", "id": key, "result": {"said": method}})
     if "lingers" in HABITS:

@@ -97,11 +97,16 @@ def _canary(server: _Server) -> Iterator[Finding]:
     nothing runs. Then see whether the tools carry their fields."""
     try:
         answers = _asked(server.entry)
-        if not is_listing(answers[_LIST]):
-            raise ValueError(answers[_LIST].get("error", {}).get("message", "it lists no tools"))
     except (OSError, TimeoutError, ValueError) as error:
         yield Finding(
             "mcp/does-not-start", "error", server.where, f"does not answer: {error}",
+            "Run the entry's command by hand and read what it says on standard error.",
+        )  # fmt: skip
+        return
+    if not is_listing(answers[_LIST]):
+        said = json.dumps(answers[_LIST].get("error"))
+        yield Finding(
+            "mcp/does-not-start", "error", server.where, f"does not list its tools: {said}",
             "Run the entry's command by hand and read what it says on standard error.",
         )  # fmt: skip
         return
