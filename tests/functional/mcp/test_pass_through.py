@@ -14,6 +14,7 @@ from .driving import PROBES, Seen, client, quiet_deprecations, run
 from .raw import COMMAND
 from .serving import free_port, http_proxy, running, stdio
 
+ROOT = Path(__file__).parents[3]
 EVERYTHING = [(p["name"], p) for p in PROBES["everything"]]
 FILESYSTEM = [(p["name"], p) for p in PROBES["filesystem"]]
 
@@ -60,6 +61,13 @@ def over_stdio(place: Path) -> Any:
 def test_there_are_enough_probes_of_different_names() -> None:
     names = [name for name, _ in EVERYTHING]
     assert len(names) == len(set(names)) >= 50
+
+
+def test_the_page_lists_every_probe() -> None:
+    page = " ".join((ROOT / "docs" / "mcp.md").read_text(encoding="utf-8").split())
+    for probes in (EVERYTHING, FILESYSTEM):
+        assert "; ".join(name for name, _ in probes) + "." in page
+        assert f"{len(probes)} probes" in page
 
 
 @pytest.mark.parametrize("name", [*(name for name, _ in EVERYTHING), "changes"])
