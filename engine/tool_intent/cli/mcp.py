@@ -128,11 +128,12 @@ def _guard(given: Options) -> Guard:
 
 
 def _stdio(given: Options) -> int:
-    return _serve(given, given.command, label(given.server, given.command))
+    return _serve(given, given.command)
 
 
-def _serve(given: Options, command: Sequence[str], name: str | None) -> int:
-    """Stand in front of the server that a command starts."""
+def _serve(given: Options, command: Sequence[str], *, builtin: bool = False) -> int:
+    """Stand in front of the server that a command starts. It starts while we do: nothing reaches it
+    before we can judge."""
     from tool_intent.surfaces.mcp.process import start, stop
 
     try:
@@ -145,6 +146,7 @@ def _serve(given: Options, command: Sequence[str], name: str | None) -> int:
         from tool_intent.surfaces.mcp.session import Session
         from tool_intent.surfaces.mcp.stdio import Proxy
 
+        name = None if builtin else label(given.server, command)
         guard = _guard(given)
         for said in guard.notes:
             note(said)
@@ -214,4 +216,4 @@ def _builtin(given: Options) -> int:
     # Policies are found, and relative paths start, where the tools work.
     os.chdir(folder)
     module = "tool_intent.surfaces.mcp.builtin"
-    return _serve(given, (sys.executable, "-P", "-m", module, folder), None)
+    return _serve(given, (sys.executable, "-P", "-m", module, folder), builtin=True)

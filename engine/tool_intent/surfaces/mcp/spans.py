@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-_scan_value = json.JSONDecoder().raw_decode
+_Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
+_scan_value: _Scan = vars(json.JSONDecoder())["scan_once"]
 _scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(json.decoder)["scanstring"]
 _WHITE = " \t\n\r"
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -27,6 +28,11 @@ class Member(NamedTuple):
 
 def members(text: str, at: int) -> Iterator[Member]:
     """The members of the object that starts at `at`, in order; ends where the text is no JSON."""
+    return map(Member._make, _members(text, at))
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str, int, int, int]]:
+    """The same as plain tuples: this runs for every call."""
     at = _skipped(text, at + 1)
     while text.startswith('"', at):
         start = at
@@ -34,9 +40,9 @@ def members(text: str, at: int) -> Iterator[Member]:
             key, at = _scan_string(text, at + 1, True)
             at = _skipped(text, _skipped(text, at) + 1)  # the colon is there: the text was parsed
             _, end = _scan_value(text, at)
-        except (ValueError, RecursionError):
+        except (ValueError, StopIteration, RecursionError):
             return
-        yield Member(key, start, at, end)
+        yield key, start, at, end
         at = _skipped(text, end)
         if not text.startswith(",", at):
             return
@@ -92,18 +98,16 @@ def _collect(text: str, at: int, cuts: Mapping[Any, Any], gone: list[tuple[int, 
         return
     kept_until, pending = -1, -1
     last = at + 1
-    for member in members(text, at):
-        removed = member.key in cuts and cuts[member.key] is None
-        if pending >= 0 and not removed:
-            gone.append((pending, member.start))
+    for key, start, value, last in _members(text, at):
+        if key in cuts and cuts[key] is None:
+            pending = start if pending < 0 else pending
+            continue
+        if pending >= 0:
+            gone.append((pending, start))
             pending = -1
-        if removed:
-            pending = member.start if pending < 0 else pending
-        else:
-            if member.key in cuts:
-                _collect(text, member.value, cuts[member.key], gone)
-            kept_until = member.end
-        last = member.end
+        if key in cuts:
+            _collect(text, value, cuts[key], gone)
+        kept_until = last
     if pending >= 0:  # the last members go: so does the comma before them
         gone.append((kept_until if kept_until >= 0 else pending, last))
 

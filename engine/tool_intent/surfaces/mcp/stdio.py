@@ -18,7 +18,7 @@ from tool_intent.surfaces.mcp.process import GRACE, Server, stop, waited
 if TYPE_CHECKING:
     from tool_intent.surfaces.mcp.filter import Filter
 
-_CHUNK: Final = 1 << 20
+_CHUNK: Final = 1 << 16
 #: Bytes that wait to be written, past which their sender is not read.
 _FULL: Final = 4 << 20
 #: Seconds that requests may still take once the client sends nothing more.
