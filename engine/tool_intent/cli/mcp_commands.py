@@ -151,6 +151,7 @@ def import_(
 
     Example: tool-intent catalog import --server git -- uvx mcp-server-git > git.yaml
     """
+    from tool_intent.surfaces.mcp.asking import NoAnswer
     from tool_intent.surfaces.mcp.importing import catalog as written
 
     if not context.args:
@@ -160,7 +161,7 @@ def import_(
         text = written(context.args, name)
     except Usage as error:
         fail(str(error))
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, NoAnswer) as error:
         fail(f"the server {context.args[0]!r} did not tell its tools: {error}")
     typer.echo(text, nl=False)
 

@@ -268,7 +268,7 @@ def test_without_a_policy_it_does_not_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--server", "a__b", "--", "x"], "--server 'a__b'"),
+        (["--server", "a__b", "--", "true"], "--server 'a__b'"),
         (["--ask", "maybe", "--", "x"], "--ask takes deny or elicit"),
         (["--listen", "127.0.0.1:1"], "go together"),
         (["--listen", "x", "--upstream", "http://a/b"], "--listen takes HOST:PORT"),
@@ -278,7 +278,7 @@ def test_without_a_policy_it_does_not_start(tmp_path: Path) -> None:
         (["--builtin", "--", "x"], "mcp takes one of"),
         (["--workspace", ".", "--", "x"], "--workspace goes with --builtin"),
         (["--"], "mcp takes one of"),
-        (["--", "node", "index.js"], "what is the server called?"),
+        (["--", "sh", "index.js"], "what is the server called?"),
     ],
 )
 def test_options_that_do_not_go_together_are_said(

@@ -290,7 +290,7 @@ class Filter:
                 self._note(f"an outcome was not recorded ({type(error).__name__}: {error})")
         state = answer["result"].get("requestState") if ok is None else None
         if waiting.approved is not None and isinstance(state, str):
-            self._session.approved[state] = waiting.approved
+            self._session.goes_on(state, waiting.approved)
 
     def _extended(self, line: bytes) -> bytes:
         text = line.decode("utf-8")

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import Any
 
-from tool_intent.surfaces.mcp.doctor import asked_for_tools
+from tool_intent.surfaces.mcp.asking import Asking
 from tool_intent.surfaces.mcp.naming import identity
 
 
 def catalog(command: Sequence[str], server: str) -> str:
-    """YAML text of the catalog. Raises OSError, TimeoutError or ValueError where the server does
-    not tell.
+    """YAML text of the catalog. Raises OSError or NoAnswer where the server does not tell.
 
     Groups and roles are what nobody but a person can say; a tool's annotations are the server's own
     claims, and no reason to believe them.
     """
-    tools = asked_for_tools(command, os.getcwd())
+    with Asking(command) as asking:
+        tools = asking.tools()
     lines = [
         f"# The tools that {server} listed when asked. Add to each tool its groups (@read, @write,",
         "# @edit, @exec, @net) and its roles (path, content, command), which only a person knows.",

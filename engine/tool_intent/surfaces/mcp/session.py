@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from tool_intent.guard.guard import Guard
 from tool_intent.surfaces.mcp.approval import Approvals
 from tool_intent.surfaces.mcp.listing import Tools
 from tool_intent.surfaces.mcp.messages import Message
 from tool_intent.surfaces.mcp.naming import identity
+
+
+#: Approved calls that a server may have interrupted; past that, the person is asked again.
+_MOST_APPROVED: Final = 1_000
 
 
 class Session:
@@ -43,6 +47,12 @@ class Session:
         self.context = {"agent": name} if isinstance(name, str) else None
         capabilities = message.params.get("capabilities")
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+
+    def goes_on(self, state: str, call: str) -> None:
+        """The server asks for more before it carries out a call that a person approved."""
+        self.approved[state] = call
+        if len(self.approved) > _MOST_APPROVED:
+            del self.approved[next(iter(self.approved))]
 
     def whole_name(self, tool: str) -> str:
         """What policies call a tool of this server."""
