@@ -11,7 +11,6 @@ from tool_intent.surfaces.mcp.listing import Tools
 from tool_intent.surfaces.mcp.messages import Message
 from tool_intent.surfaces.mcp.naming import identity
 
-
 #: Approved calls that a server may have interrupted; past that, the person is asked again.
 _MOST_APPROVED: Final = 1_000
 
