@@ -50,6 +50,8 @@ async def mcp(request: Request) -> Response:
     if message["method"] == "initialize":
         said = result(message, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}})
         return JSONResponse(said, headers={"Mcp-Session-Id": "s1"})
+    if message["method"] == "tools/list" and "quiet" in request.headers.get("authorization", ""):
+        return stream(": nothing to say\n\n")
     if message["method"] == "tools/list":
         return JSONResponse(result(message, {"tools": TOOLS}))
     if message["method"] != "tools/call":

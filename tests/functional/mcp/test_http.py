@@ -247,6 +247,14 @@ def test_a_server_that_is_gone_leaves_no_request_unanswered(place: Path) -> None
         assert httpx.get(url).status_code == 502
 
 
+def test_a_server_that_does_not_tell_its_tools_runs_none(both: Both) -> None:
+    before = both.seen()
+    answer = both.post(call("echo", **REASONS), Authorization="Bearer quiet")
+    assert answer.json()["id"] == 1
+    assert "did not tell which tools it has" in answer.json()["error"]["message"]
+    assert both.seen() == before
+
+
 def test_it_listens_on_loopback_unless_told_otherwise(both: Both) -> None:
     from tool_intent.cli.mcp import _address
 

@@ -124,7 +124,7 @@ class Filter:
         name = message.params["name"]
         if message.id is None:
             self._note(
-                f"dropped a call of {self._session.whole_name(quoted(name))} without an id: it"
+                f"dropped a call of {quoted(self._session.whole_name(name))} without an id: it"
                 " would run, and nobody would learn what came of it"
             )
             return

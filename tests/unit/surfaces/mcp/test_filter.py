@@ -244,6 +244,17 @@ def test_outcomes_are_the_servers_own(bench: Bench) -> None:
         assert bool(sent) is passes
 
 
+def test_a_call_without_an_id_is_dropped_and_said(bench: Bench) -> None:
+    bench.list()
+    made = call(1, "run", intent="Go.")
+    del made["id"]
+    before = len(bench.notes)
+    assert bench.client(made) == ([], [])
+    assert [n.partition(":")[0] for n in bench.notes[before:]] == [
+        'dropped a call of "mcp__s__run" without an id'
+    ]
+
+
 def test_a_cancelled_call_is_no_longer_waited_for(bench: Bench) -> None:
     bench.list()
     bench.client(call(1, "run", intent="Go."))
