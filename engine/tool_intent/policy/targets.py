@@ -96,6 +96,9 @@ def stray_tool(name: str, names: ToolNames, closed: bool) -> str | None:
     is near. Unless the catalogs are `closed`, a name that is like none is some other tool's."""
     if not _is_checked(name) or names.matches(name):
         return None
+    servers = names.servers(name)
+    if len(servers) > 1:
+        return f"mcp__{servers[0]}__{name}"
     near = names.nearest(name)
     return near or ("" if closed else None)
 
