@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +18,7 @@ import yaml
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
-from .raw import REASONS
+from .raw import DEADLINE, REASONS
 
 PROBES: dict[str, list[dict[str, Any]]] = yaml.safe_load(
     Path(__file__).with_name("probes.yaml").read_text(encoding="utf-8")
@@ -39,6 +41,16 @@ class Seen:
     def add(self, kind: str, what: Any) -> None:
         said = what.model_dump(mode="json", by_alias=True) if hasattr(what, "model_dump") else what
         self.events.append([kind, said])
+
+    async def settled(self) -> None:
+        """Wait until the server has asked for the roots, as both servers do at their start, and
+        forget that it did."""
+        end = time.monotonic() + DEADLINE
+        while ["roots", None] not in self.events:
+            assert time.monotonic() < end, self.events
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.2)  # what it says about them
+        self.events.clear()
 
     async def message(self, message: Any) -> None:
         if isinstance(message, Exception):
