@@ -16,7 +16,8 @@ ROWS = yaml.safe_load(Path(__file__).with_name("regex.yaml").read_text(encoding=
 
 def _name(row: dict[str, Any]) -> str:
     text = ascii(row.get("text", ""))
-    return f"{row.get('where', 'rule')} {row['pattern']!a} {row.get('flags', '')} {text[:40]}"
+    end = ascii(row["end"]) if "end" in row else ""
+    return f"{row.get('where', 'rule')} {row['pattern']!a} {row.get('flags', '')} {text[:40]} {end}"
 
 
 def _compiled(row: dict[str, Any]) -> Any:
@@ -26,7 +27,8 @@ def _compiled(row: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("row", [r for r in ROWS if "match" in r], ids=_name)
 def test_a_pattern_matches_what_its_row_says(row: dict[str, Any]) -> None:
-    assert search(_compiled(row), row["text"]) is row["match"]
+    text = row["text"] * row.get("times", 1) + row.get("end", "")
+    assert search(_compiled(row), text) is row["match"]
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if "error" in r], ids=_name)

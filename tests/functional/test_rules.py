@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .command import ASSETS, Command, call, lines
+from .command import ASSETS, Command, call, lines, rules
 
 RULES = """\
 words runners = ["pytest", "npm test"]
@@ -177,6 +177,50 @@ def test_a_policy_that_cannot_be_used_is_not_tested(bare: Command) -> None:
     put(bare, "b.rules", "rule a/b on\n")
     assert bare("test", "b.rules").code == 2
     assert bare("test", "nowhere.rules").code == 2
+
+
+# where rules are judged
+
+
+ENTRIES = """\
+version: 1
+policy: a/b
+tools:
+  edit:
+    - {at: "edits[]", optional: [intent]}
+    - {optional: [rationale]}
+  note: {optional: [intent]}
+rules: |
+  define is_key = entry.newText matches /AKIA/
+  rule e/key on *
+    forbid is_key
+    else deny "A key."
+  rule e/again on edit
+    forbid earlier edit where args.path == this.entry.newText within 5 calls
+    else warn "It is the name of what was edited."
+"""
+
+
+def test_a_rule_that_reads_entry_and_no_field_is_judged_at_every_entry(bare: Command) -> None:
+    put(bare, ".tool-intent/policy.yaml", ENTRIES)
+    edits = [{"newText": "x = 1"}, {"newText": "AKIA"}, {"newText": "a.py"}]
+    first, second, other, none = bare.decide(
+        call("edit", path="a.py", edits=edits[:1]),
+        call("edit", path="b.py", edits=edits),
+        # Without entries of its own the call is what carries fields, or the only place there is.
+        call("note", newText="AKIA"),
+        call("odd", newText="x"),
+    )
+    assert first["findings"] == none["findings"] == []
+    assert rules(second) == [("e/key", "/edits/1", "deny"), ("e/again", "/edits/2", "warn")]
+    assert rules(other) == [("e/key", "", "deny")]
+
+
+def test_a_call_whose_entries_cannot_be_read_is_judged_itself(bare: Command) -> None:
+    put(bare, ".tool-intent/policy.yaml", ENTRIES)
+    for args in ({}, {"edits": "AKIA"}, {"edits": []}):
+        found = bare.decide(call("edit", path="a.py", **args))[0]["findings"]
+        assert found[0]["message"] == "A key. (It could not be told: entry.newText is absent.)"
 
 
 # explain

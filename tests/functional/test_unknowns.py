@@ -49,11 +49,13 @@ def test_what_cannot_be_told_fires_and_is_named(case: dict[str, Any], bare: Comm
             for _, tool, a, context in rows
         )
     )
-    for (effect, _, args, _), answer in zip(rows, answers, strict=True):
+    says = case.get("says", "")
+    each = [says] * len(rows) if isinstance(says, str) else says + [""] * (len(rows) - len(says))
+    for (effect, _, args, _), answer, why in zip(rows, answers, each, strict=True):
         found = [f for f in answer["findings"] if f["rule"] == "u/x"]
         assert [f["effect"] for f in found] == ([] if effect == "allow" else [effect]), args
         for finding in found:
-            assert f"(It could not be told: {case.get('says', '')}" in finding["message"]
+            assert f"(It could not be told: {why}.)" in finding["message"]
             assert answer["message"] is None or "could not be told" in answer["message"]
 
 

@@ -30,6 +30,9 @@ _pattern = st.sampled_from([r"/fix/i", r"/\bfix\b/", r"/^\w+$/", r"/[0-9]+/", r"
 _field = st.sampled_from(["intent", "rationale"])
 _path_globs = st.sampled_from(['"*.py"', '["src", "ledger"]', '".env"', '"**/b.py"', '"/etc"'])
 _runs = st.sampled_from(['"rm"', '["rm -r", "git push --force"]', '"npm test"', '"curl"'])
+_entry = st.sampled_from(
+    ["entry.newText matches /fix/i", 'entry.newText == "fix it"', "has entry.newText"]
+)
 _context = st.sampled_from(["branch", "model"])
 
 
@@ -61,11 +64,13 @@ def _leaf(variables: tuple[tuple[str, str], ...], past: bool) -> st.SearchStrate
         st.tuples(texts, paths).map(" mentions ".join),
         _runs.map(lambda r: f"command runs {r}"),
         st.sampled_from(["command.parsed", "command.resolved", "not command.parsed"]),
+        st.tuples(texts, st.just("args.timeout")).map(" == ".join),
         _field.map(lambda f: f"has {f}"),
         st.just("has args.timeout"),
         st.just("has args.timeout and args.timeout > 3"),
         st.just('tool == "bash"'),
         st.just("named"),
+        _entry.map(lambda e: e.replace("entry", "this.entry") if past else e),
         *([] if past else [_context.map(lambda c: f'context.{c} like "ma*"')]),
     ]
     return st.one_of(leaves)
@@ -75,6 +80,7 @@ _LISTS = {
     "p": ("command.deletes", "path"), "q": ("call.paths", "path"),
     "u": ("paths(rationale)", "path"),
     "w": ("command.writes", "path"), "r": ("command.refs", "text"),
+    "v": ("listed", "text"),
 }  # fmt: skip
 
 
@@ -94,6 +100,7 @@ def conditions(
         inner.map(lambda c: f"not ({c})"),
     ]
     if not variables and not past:
+        options.append(st.just("any(i in [intent, args.timeout]: i == 5)"))
         options += [_quantified(deep), _counted(deep), _earlier(), _counted_earlier()]
     return st.one_of(options)
 

@@ -12,7 +12,8 @@ from hypothesis import assume, given, settings
 from tool_intent.compiler import emit
 from tool_intent.compiler.emit_rules import atoms_image
 from tool_intent.compiler.lower import Lowering
-from tool_intent.compiler.walk_rules import Frame, walk_rule
+from tool_intent.compiler.walk_findings import walk_rule
+from tool_intent.compiler.walk_rules import Frame
 from tool_intent.policy.load import load
 from tool_intent.policy.model import EffectivePolicy, Rule, Scopes
 from tool_intent.policy.sources import Root, pack_path

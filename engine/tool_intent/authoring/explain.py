@@ -13,7 +13,8 @@ from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.ir import Place, Tool
 from tool_intent.compiler.lower import Lowering
 from tool_intent.compiler.sources import Sources
-from tool_intent.compiler.walk_rules import Frame, Verdict, finding, holds, verdicts
+from tool_intent.compiler.walk_findings import finding
+from tool_intent.compiler.walk_rules import Frame, Verdict, holds, verdicts
 from tool_intent.policy.model import EffectivePolicy, Rule
 from tool_intent.rules import tree as t
 from tool_intent.runtime.decision import Decision

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from tool_intent.authoring.shown import shortened, shown
-from tool_intent.authoring.unknowns import incomplete, reason
 from tool_intent.compiler import conditions as c
 from tool_intent.compiler.sources import Sources
+from tool_intent.compiler.walk_doubts import cause
 from tool_intent.compiler.walk_rules import Frame
 from tool_intent.rules import tree as t
 from tool_intent.rules.printer import print_condition
-from tool_intent.runtime.reading import Seq
+from tool_intent.runtime.causes import is_unknown
 
 Status: TypeAlias = Literal["true", "false", "unknown", "skipped", "value"]
 
@@ -94,9 +94,9 @@ class Tracer:
         texts = self._sources.of(seen.node)
         parts = tuple(self._parts(seen, texts))
         if not texts or isinstance(seen.node, _LITERAL):
-            cause = _cause(seen, parts)
+            why = _cause(seen, parts)
             yield from (
-                replace(p, element=p.element or element, reason=p.reason or cause) for p in parts
+                replace(p, element=p.element or element, reason=p.reason or why) for p in parts
             )
             return
         shown_parts, omitted = _chosen(seen, parts)
@@ -167,12 +167,9 @@ def _status(seen: _Evaluation) -> Status:
 
 def _cause(seen: _Evaluation, parts: Iterable[Step]) -> str | None:
     """Why it is unknown, where none of its parts says why."""
-    if isinstance(seen.answer, Seq):
-        return incomplete(seen.node, seen.answer, seen.frame)
-    if seen.answer is not None or any(p.reason for p in parts):
+    if any(p.reason for p in parts):
         return None
-    node = seen.node.value if isinstance(seen.node, c.Truth) else seen.node
-    return reason(node, seen.frame)
+    return cause(seen.node, seen.frame) if is_unknown(seen.answer) else None
 
 
 def _chosen(seen: _Evaluation, parts: tuple[Step, ...]) -> tuple[tuple[Step, ...], int]:

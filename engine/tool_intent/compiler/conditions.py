@@ -292,7 +292,7 @@ class Shown:
 class Sentence:
     """A rule for one tool. It fires unless `guard` is false, or what it requires is true, or what
     it forbids is false. `places` are the kinds of place it is judged at, `each` the list it is
-    judged for every element of. `reads` are the inputs that can be unknown, for the message.
+    judged for every element of.
     """
 
     id: str
@@ -305,7 +305,6 @@ class Sentence:
     message: tuple[str | Shown, ...]
     fix: tuple[str | Shown, ...] | None
     field: str | None
-    reads: tuple[str, ...]
     origin: Origin
     who: str | None
 

@@ -114,6 +114,7 @@ class _Emitter:
             tuple(self._pool.constants),
             tuple(tuple(p) for p in self._pool.patterns),
             tuple(self._pool.facts),
+            tuple(self._pool.doubts),
             tuple((p.at, tuple(f.name for f in p.fields)) for p in places),
             misspelt,
             collision,

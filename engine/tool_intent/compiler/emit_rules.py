@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tool_intent.compiler import conditions as c
+from tool_intent.compiler.emit_doubts import Doubts
 from tool_intent.compiler.expressions import Expressions, Pool, Scope, Told
 from tool_intent.compiler.gates import Sought, in_common, is_common, sought_in
 from tool_intent.runtime.linking import AtomsImage
@@ -80,6 +81,7 @@ class RuleEmitter:
 
     def __init__(self, pool: Pool, line: Callable[[int, str], None]) -> None:
         self._expressions = Expressions(pool)
+        self._doubts = Doubts(pool)
         self._pool = pool
         self._line = line
 
@@ -175,23 +177,30 @@ class RuleEmitter:
         self._line(depth, "for x0 in e.items:")
         self._judged(sentence, scope.binding(variable), depth + 1)
         self._line(depth, "if not e.complete:")
-        self._found(sentence, scope, depth + 1, "True")
+        why = self._pool.doubt(self._doubts.source(source))
+        self._found(sentence, scope, depth + 1, f"{why}(s, p)")
 
     def _judged(self, sentence: c.Sentence, scope: Scope, depth: int) -> None:
         write = self._expressions
         names = (f"w{n}" for n in itertools.count())
-        told = [write.remembered(x, scope, names) or self._both(x, scope) for x in _asked(sentence)]
+        asked = _asked(sentence)
+        told = [write.remembered(x, scope, names) or self._both(x, scope) for x in asked]
         self._line(depth, f"if {' and '.join(x.maybe for x in told) or 'True'}:")
-        surely = " and ".join(x.sure for x in told)
-        self._found(sentence, scope, depth + 1, f"not ({surely})" if surely else "False")
+        unknown = "None"
+        if asked:
+            surely = " and ".join(x.sure for x in told)
+            given = "".join(f", x{n}" for n in range(len(scope.variables)))
+            why = self._pool.doubt(self._doubts.why(asked, scope.variables))
+            unknown = f"None if {surely} else {why}(s, p{given})"
+        self._found(sentence, scope, depth + 1, unknown)
 
     def _both(self, node: c.Condition, scope: Scope) -> Told:
         return Told(self._expressions.maybe(node, scope), self._expressions.sure(node, scope))
 
-    def _found(self, sentence: c.Sentence, scope: Scope, depth: int, unknown: str) -> None:
+    def _found(self, sentence: c.Sentence, scope: Scope, depth: int, why: str) -> None:
         origin = None if sentence.origin is None else tuple(sentence.origin)
         facts = self._pool.fact((
-            sentence.id, sentence.effect, sentence.field, origin, sentence.who, sentence.reads,
+            sentence.id, sentence.effect, sentence.field, origin, sentence.who,
         ))  # fmt: skip
         message = self._text(sentence.message, scope)
         fix = "None" if sentence.fix is None else self._text(sentence.fix, scope)
@@ -199,9 +208,9 @@ class RuleEmitter:
         if fixed:
             # What is always said alike is said by one finding for each place.
             said = self._pool.saying(facts, message, fix)
-            finding = f"{said}[at, {unknown}]"
+            finding = f"{said}[at, {why}]"
         else:
-            finding = f"fired({facts}, at, {message}, {fix}, unknown={unknown})"
+            finding = f"fired({facts}, at, {message}, {fix}, why={why})"
         self._line(depth, f"if f is None: f = [{finding}]")
         self._line(depth, f"else: f.append({finding})")
 

@@ -25,10 +25,16 @@ class Pool:
     constants: list[Any] = field(default_factory=list)
     patterns: list[Pattern] = field(default_factory=list)
     facts: list[tuple[Any, ...]] = field(default_factory=list)
+    #: Functions that name what could not be told, in source.
+    doubts: list[str] = field(default_factory=list)
     #: Constants by name, literals that are looked for at once.
     holders: list[str] = field(default_factory=list)
     #: `(fact, message, fix)` by name, for findings that are always said alike.
     sayings: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def doubt(self, source: str) -> str:
+        self.doubts.append(source)
+        return f"D{len(self.doubts) - 1}"
 
     def saying(self, fact: str, message: str, fix: str) -> str:
         self.sayings.append((fact, message, fix))

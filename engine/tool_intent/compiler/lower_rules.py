@@ -13,17 +13,6 @@ from tool_intent.rules import tree as t
 from tool_intent.rules.printer import print_condition
 from tool_intent.runtime.strip import Carrier, innermost
 
-#: What a message calls an input that cannot be told.
-_INPUTS = {
-    "command": "the command could not be analysed",
-    "path": "where the path leads is not certain",
-    "content": "the content is not known to be text",
-    "url": "the URL is not known",
-    "call": "what the call touches is not all known",
-    "args": "an argument is absent or of an unexpected kind",
-    "history": "the session's history is not known",
-}
-
 
 def sentence(
     rule: Rule,
@@ -41,8 +30,10 @@ def sentence(
     `sources` is told where each node is from.
     """
     tree = rule.tree
-    named = _fields_named(tree, rule, fields)
-    places = innermost(carriers, named)
+    named, reads_entry = _names_read(tree, rule, fields)
+    # Entries are what fields are carried by: a rule that reads them alone is judged at each.
+    of_entries = {name for carrier in carriers for name in carrier.fields}
+    places = innermost(carriers, of_entries if reads_entry and not named else named)
     depths = _depths(carriers, places, named)
     names = Names(rule.scopes, fields, depths, roles, atoms, rule.origin.file, sources=sources)
     each = None
@@ -76,7 +67,6 @@ def sentence(
         shown,
         fix,
         next(iter(named)) if len(named) == 1 else None,
-        tuple(_reads(decisive, each)),
         rule.origin,
         who,
     )
@@ -110,9 +100,13 @@ def _both(left: c.Condition | None, right: c.Condition) -> c.Condition:
     return right if left is None else c.Every((left, right))
 
 
-def _fields_named(tree: t.Rule, rule: Rule, fields: Mapping[str, bool]) -> dict[str, None]:
-    """The fields a rule names itself, not those of earlier calls, in the order of the text."""
+def _names_read(
+    tree: t.Rule, rule: Rule, fields: Mapping[str, bool]
+) -> tuple[dict[str, None], bool]:
+    """The fields that a rule names itself, not those of earlier calls, in the order of the text;
+    and whether it reads `entry`."""
     found: dict[str, None] = {}
+    reads_entry = False
     waiting = list(t.conditions(tree))
     seen: set[int] = set()
     while waiting:
@@ -121,9 +115,11 @@ def _fields_named(tree: t.Rule, rule: Rule, fields: Mapping[str, bool]) -> dict[
             since = None if node.since is None else node.since.where
             where = [w for w in (node.where, since) if w is not None]
             for name in (n for w in where for part in t.walk(w) for n in _judged_names(part)):
+                reads_entry = reads_entry or name == "entry"
                 if name in fields:
                     found[name] = None
             continue
+        reads_entry = reads_entry or (isinstance(node, t.Path) and node.root == "entry")
         for name in _bare_names(node):
             if name in rule.scopes.defines and id(rule.scopes.defines[name]) not in seen:
                 seen.add(id(rule.scopes.defines[name]))
@@ -131,7 +127,7 @@ def _fields_named(tree: t.Rule, rule: Rule, fields: Mapping[str, bool]) -> dict[
             elif _is_field(name, rule, fields):
                 found[name] = None
         waiting += t.parts(node)
-    return found
+    return found, reads_entry
 
 
 def _is_field(name: str, rule: Rule, fields: Mapping[str, bool]) -> bool:
@@ -145,8 +141,11 @@ def _bare_names(node: t.Condition) -> list[str]:
 
 
 def _judged_names(node: t.Condition) -> list[str]:
-    if isinstance(node, t.Path) and node.root == "this" and len(node.steps) == 1:
-        return [str(node.steps[0])]
+    if not isinstance(node, t.Path) or node.root != "this" or not node.steps:
+        return []
+    first = str(node.steps[0])
+    if first == "entry" or len(node.steps) == 1:
+        return [first]
     return []
 
 
@@ -226,29 +225,3 @@ def _default_message(tree: t.Rule) -> str:
         return "This rule fires." if tree.when is None else f"{print_condition(tree.when)}."
     shown = print_condition(verdict.condition)
     return f"This must hold: {shown}." if verdict.kind == "require" else f"Forbidden: {shown}."
-
-
-def _reads(decisive: list[c.Condition], each: tuple[str, c.Value] | None) -> list[str]:
-    """What may have been unknown, in words, the likeliest cause first."""
-    found: dict[str, None] = {}
-    roots: list[Any] = [*decisive, *([each[1]] if each else [])]
-    while roots:
-        node = roots.pop(0)
-        match node:
-            case c.CommandPart():
-                found[_INPUTS["command"]] = None
-            case c.Role(name=name):
-                found[_INPUTS[name]] = None
-            case c.CallList() | c.WholeCall():
-                found[_INPUTS["call"]] = None
-            case c.Argument() | c.Entry():
-                found[_INPUTS["args"]] = None
-            case c.Context(name=name):
-                found[f"context.{name} is not told"] = None
-            case c.Earlier() | c.CountEarlier():
-                found[_INPUTS["history"]] = None
-            case c.FieldText(name=name) | c.FieldValue(name=name):
-                found[f"{name} could not be read"] = None
-        roots += c.children(node)
-    order = list(_INPUTS.values())
-    return sorted(found, key=lambda w: order.index(w) if w in order else len(order))

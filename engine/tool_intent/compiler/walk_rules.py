@@ -13,10 +13,8 @@ from typing import Any, NamedTuple, Protocol
 from tool_intent.compiler import conditions as c
 from tool_intent.runtime.budget import affordable
 from tool_intent.runtime.comparing import compare, contains
-from tool_intent.runtime.findings import fired, shown_value
 from tool_intent.runtime.functions import apply, infix, matches, step_into
 from tool_intent.runtime.history import MOST_TRIED, Record, SessionHistory
-from tool_intent.runtime.model import Finding
 from tool_intent.runtime.reading import Seq, present
 from tool_intent.runtime.regex import Pattern
 from tool_intent.runtime.state import Spot, State
@@ -60,13 +58,6 @@ class Verdict(NamedTuple):
     frame: Frame
 
 
-def walk_rule(sentence: c.Sentence, frame: Frame) -> Iterator[Finding]:
-    """The findings of one rule on one call."""
-    for verdict in verdicts(sentence, frame):
-        if verdict.fired is not False:
-            yield finding(sentence, verdict)
-
-
 def verdicts(sentence: c.Sentence, frame: Frame) -> Iterator[Verdict]:
     """What a rule comes to at each of its places, in the order they are judged."""
     for spot in frame.state.spots(sentence.places):
@@ -83,21 +74,6 @@ def verdicts(sentence: c.Sentence, frame: Frame) -> Iterator[Verdict]:
             yield Verdict(spot.at, item, fires(sentence, inside), inside)
         if not listed.complete:
             yield Verdict(spot.at, None, None, here)
-
-
-def finding(sentence: c.Sentence, verdict: Verdict) -> Finding:
-    """What a rule that fires says at a place."""
-    frame = replace(verdict.frame, observer=None)
-    return fired(
-        (
-            sentence.id, sentence.effect, sentence.field, sentence.origin, sentence.who,
-            sentence.reads,
-        ),
-        verdict.at,
-        _text(sentence.message, frame),
-        None if sentence.fix is None else _text(sentence.fix, frame),
-        unknown=verdict.fired is None,
-    )  # fmt: skip
 
 
 def fires(sentence: c.Sentence, frame: Frame) -> bool | None:
@@ -267,6 +243,8 @@ def _quantified(node: c.Quantified, frame: Frame) -> bool | None:
 
 def _count(variable: str, source: c.Value, condition: c.Condition, frame: Frame) -> int | None:
     listed = value(source, frame)
+    if isinstance(listed, tuple) and not isinstance(listed, Seq):
+        listed = Seq(listed, True)
     if not isinstance(listed, Seq) or not listed.complete:
         return None
     answers = [
@@ -337,24 +315,3 @@ def _any(answers: Iterable[bool | None]) -> bool | None:
             return True
         unknown = unknown or answer is None
     return None if unknown else False
-
-
-def _text(parts: tuple[str | c.Shown, ...], frame: Frame) -> str:
-    return "".join(p if isinstance(p, str) else shown_value(_shown(p, frame)) for p in parts)
-
-
-def _shown(shown: c.Shown, frame: Frame) -> Any:
-    if shown.witness is None:
-        return value(shown.value, frame)
-    node = shown.witness
-    listed = value(node.source, frame)
-    if isinstance(listed, tuple) and not isinstance(listed, Seq):
-        listed = Seq(listed, True)
-    if not isinstance(listed, Seq):
-        return None
-    for item in listed.items:
-        inside = replace(frame, variables={**frame.variables, node.variable: item})
-        answer = holds(node.condition, inside)
-        if (answer is not True) if node.kind == "all" else (answer is not False):
-            return value(shown.value, inside)
-    return None

@@ -197,6 +197,8 @@ class Typer:
         mend = FUNCTIONS[function].doc
         if PATTERN in wanted.types and isinstance(node, t.TextLiteral):
             mend = f"write /{node.value.replace('/', chr(92) + '/')}/"
+        elif given == PATTERN:
+            mend = "`matches` takes a pattern"
         message = f"`{function}` takes {wanted}, not {given}"
         self._report(node.span, "rules/type", message, mend)
 

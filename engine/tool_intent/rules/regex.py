@@ -7,29 +7,16 @@ which is ASCII.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
-from tool_intent.rules.regex_edges import children, translate
+from tool_intent.rules.regex_edges import translate
+from tool_intent.rules.regex_emit import emit
 from tool_intent.rules.regex_literals import required
 from tool_intent.rules.regex_parse import parse
-from tool_intent.rules.regex_tree import (
-    Alternate,
-    Assertion,
-    Bracket,
-    Char,
-    Concat,
-    Flags,
-    Group,
-    Node,
-    Opaque,
-    PatternError,
-    Perl,
-    Repeat,
-    Span,
-    perl_ranges,
-)
-from tool_intent.runtime.regex import Pattern, program
+from tool_intent.rules.regex_parts import parts
+from tool_intent.rules.regex_tree import Node, PatternError, Perl, walk
+from tool_intent.runtime.re2_engine import program
+from tool_intent.runtime.regex import Pattern
 
 __all__ = ["FLAGS", "MAX_PROGRAM", "PatternError", "compile_pattern"]
 
@@ -39,17 +26,6 @@ FLAGS: Final = "ims"
 MAX_PROGRAM: Final = 10_000
 #: Code points a pattern may have.
 MAX_LENGTH: Final = 10_000
-
-# White_Space has the vertical tab, which RE2's own `\s` has not; and no class that is negated here
-# holds a character beyond ASCII, where folding could bring `k` or `s` back in.
-_ASCII: Final = {
-    "w": "0-9A-Za-z_",
-    "W": r"\x00-/:-@\[-\^`\{-\x7F",
-    "d": "0-9",
-    "D": r"\x00-/:-\x7F",
-    "s": r"\t-\r ",
-    "S": r"\x00-\x08\x0E-\x1F!-\x7F",
-}
 
 
 def compile_pattern(pattern: str, flags: str = "", *, unicode_classes: bool) -> Pattern:
@@ -68,13 +44,15 @@ def compile_pattern(pattern: str, flags: str = "", *, unicode_classes: bool) -> 
     head = f"(?{''.join(sorted(set(flags)))})" if flags else ""
     if unicode_classes:
         tree = translate(tree)
-        text, ascii_text = head + _emit(tree, small=False), head + _emit(tree, small=True)
+        text, ascii_text = head + emit(tree), head + emit(tree, "ascii")
     else:
         text = ascii_text = head + pattern
     literals, fold = required(tree)
     size = _size(text, tree, small=False)
     ascii_size = size if ascii_text == text else _size(ascii_text, tree, small=True)
-    return Pattern(text, ascii_text, size, ascii_size, literals, fold)
+    # A field's `pattern` reads what a field holds, which is short.
+    alternatives = parts(tree, head) if unicode_classes else ()
+    return Pattern(text, ascii_text, size, ascii_size, literals, fold, alternatives)
 
 
 def _check_text(pattern: str) -> None:
@@ -109,7 +87,7 @@ def _size(text: str, tree: Node, *, small: bool) -> int:
 
 
 def _too_large(size: str, tree: Node, *, small: bool) -> PatternError:
-    wide = not small and any(isinstance(node, Perl) for node in _walk(tree))
+    wide = not small and any(isinstance(node, Perl) for node in walk(tree))
     return PatternError(
         f"the pattern is too large: {size} instructions, the limit is {MAX_PROGRAM:,}",
         "write `[A-Za-z0-9_]` for `\\w` where ASCII is meant, or lower the counts"
@@ -129,38 +107,3 @@ def _refused(reason: str) -> PatternError:
     return PatternError(
         f"RE2 refuses the pattern: {reason}", "see https://github.com/google/re2/wiki/Syntax", 0
     )
-
-
-def _walk(node: Node) -> list[Node]:
-    return [node, *(found for child in children(node) for found in _walk(child))]
-
-
-def _emit(node: Node, *, small: bool) -> str:
-    """The tree as RE2 text, for ASCII texts if `small`."""
-    if isinstance(node, Concat):
-        return "".join(_emit(item, small=small) for item in node.items)
-    if isinstance(node, Alternate):
-        return "|".join(_emit(branch, small=small) for branch in node.branches)
-    if isinstance(node, Group):
-        return f"{node.head}{_emit(node.body, small=small)})"
-    if isinstance(node, Repeat):
-        return _emit(node.body, small=small) + node.text
-    if isinstance(node, Perl):
-        return f"[{_perl(node.letter, small=small)}]"
-    if isinstance(node, Bracket):
-        inner = "".join(_item(item, small=small) for item in node.items)
-        return f"[{'^' if node.negated else ''}{inner}]"
-    if isinstance(node, Char | Opaque | Assertion | Flags):
-        return node.text
-    raise AssertionError(node)
-
-
-def _item(item: Perl | Opaque | Span, *, small: bool) -> str:
-    return _perl(item.letter, small=small) if isinstance(item, Perl) else item.text
-
-
-@lru_cache(maxsize=16)
-def _perl(letter: str, *, small: bool) -> str:
-    if small:
-        return _ASCII[letter]
-    return "".join(f"\\x{{{low:X}}}-\\x{{{high:X}}}" for low, high in perl_ranges(letter))

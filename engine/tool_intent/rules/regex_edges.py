@@ -22,6 +22,7 @@ from tool_intent.rules.regex_tree import (
     PatternError,
     Perl,
     Repeat,
+    children,
     class_kinds,
 )
 
@@ -158,12 +159,3 @@ def _refuse(node: Node) -> None:
             )
     for child in children(node):
         _refuse(child)
-
-
-def children(node: Node) -> Sequence[Node]:
-    """The nodes directly inside."""
-    if isinstance(node, Concat):
-        return node.items
-    if isinstance(node, Alternate):
-        return node.branches
-    return (node.body,) if isinstance(node, Group | Repeat) else ()

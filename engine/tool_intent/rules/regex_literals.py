@@ -1,7 +1,7 @@
 """Literals that a text must hold to match: a cheap test before the engine is asked.
 
-It serves texts of ASCII characters only. Other characters of a pattern count for nothing: `ſ` and
-the Kelvin sign, which fold to ASCII letters, need no rule of their own then.
+They are of ASCII; other characters of a pattern count for nothing. If they are folded, `ſ` and the
+Kelvin sign have to be looked for too where a text is not ASCII, as they fold to `s` and `k`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _LONGEST_REPEAT: Final = 16
 
 
 def required(root: Node) -> tuple[tuple[str, ...], bool]:
-    """Literals of which a matching ASCII text holds at least one, and whether it is to be folded.
+    """Literals of which a matching text holds at least one, and whether it is to be folded.
 
-    If folded, both the literals and the text are lower-cased. No literals: nothing is known.
+    If folded, the literals are lower-cased and found in any case. No literals: nothing is known.
     """
     found = _node(root)
     if not found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
@@ -203,3 +203,19 @@ def item_ranges(item: Perl | Opaque | Span) -> Sequence[tuple[int, int]] | None:
     if isinstance(item, Perl):
         return perl_ranges(item.letter)
     return item.ranges
+
+
+def children(node: Node) -> Sequence[Node]:
+    """The nodes directly inside."""
+    if isinstance(node, Concat):
+        return node.items
+    if isinstance(node, Alternate):
+        return node.branches
+    return (node.body,) if isinstance(node, Group | Repeat) else ()
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all nodes within."""
+    yield node
+    for child in children(node):
+        yield from walk(child)

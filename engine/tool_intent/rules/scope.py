@@ -228,6 +228,7 @@ class Resolver:
         reading: bool,
     ) -> Type:
         every = False
+        raw = self.meanings.get(id(path)) in {"args", "entry"}
         for n, step in enumerate(path.steps):
             at = path.step_spans[n] if n < len(path.step_spans) else path.span
             if isinstance(step, str):
@@ -242,6 +243,9 @@ class Resolver:
                 continue
             if type_.kind not in {"list", "any"}:
                 self._report(at, "rules/type", f"{type_} is no list", "")
+                return ANY
+            if not raw:
+                self._no_index(path, n)
                 return ANY
             type_ = type_.element or ANY
             every = every or step is None
@@ -265,6 +269,17 @@ class Resolver:
             "rules/name",
             f"{type_} has no member `{name}`",
             f"did you mean `{near}`?" if near else known,
+        )
+
+    def _no_index(self, path: t.Path, n: int) -> None:
+        """Raw arguments are walked by `[]`; whatever else is a list is asked about by a quantifier,
+        which knows whether it has seen all of it."""
+        shown = print_condition(t.Path(path.root, path.steps[:n]))
+        self._report(
+            path.step_spans[n] if n < len(path.step_spans) else path.span,
+            "rules/type",
+            "only raw arguments (`args.`, `entry.`) take brackets",
+            f"write `any(x in {shown}: …)`, or `all` or `none`",
         )
 
     def _may_lack(self, path: t.Path, steps: int, present: frozenset[str]) -> None:

@@ -11,6 +11,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
+from tool_intent.rules.diagnostics import nearest
+
 #: A recogniser sees so many characters on either side of the place where the parser stopped.
 REACH: Final = 300
 
@@ -25,6 +27,12 @@ _VALUE = frozenset({
     "STRING", "NUMBER", "DURATION", "REGEX", "QUANT", "EARLIER", "TRUE", "FALSE", "LSQB", "LPAR",
     "NAME",
 })  # fmt: skip
+#: The words that begin a line, and the first word of a line where it is no part of a path or call.
+_CLAUSES: Final = (
+    "rule", "words", "define", "option", "on", "each", "when", "unless", "require", "forbid",
+    "else", "floor", "fix", "see", "bad", "ok", "after", "and", "or",
+)  # fmt: skip
+_FIRST: Final = re.compile(r"[ \t]*([A-Za-z]\w{2,})(?![\w.\[(])")
 _OPERATOR = frozenset({"CMP", "IN", "NOT", "NAME", "DOT", "LSQB", "LPAR"})
 
 
@@ -56,7 +64,21 @@ def explain(text: str, stop: int, accepted: frozenset[str]) -> Explained:
         found = _match(slip, text, stop, accepted)
         if found is not None:
             return found
-    return Explained(stop, _word_end(text, stop), _unexpected(text, stop), _expected(accepted))
+    return _clause(text, stop) or Explained(
+        stop, _word_end(text, stop), _unexpected(text, stop), _expected(accepted)
+    )
+
+
+def _clause(text: str, stop: int) -> Explained | None:
+    """A word that begins the line and is nearly one of the language."""
+    first = _FIRST.match(text, text.rfind("\n", 0, stop) + 1)
+    if first is None or first[1] in _CLAUSES or first.start(1) > stop:
+        return None
+    near = nearest(first[1], _CLAUSES)
+    if near is None:
+        return None
+    message = f"`{first[1]}` does not belong here"
+    return Explained(first.start(1), first.end(1), message, f"did you mean `{near}`?")
 
 
 def _match(slip: Slip, text: str, stop: int, accepted: frozenset[str]) -> Explained | None:
@@ -100,6 +122,9 @@ def _unexpected(text: str, stop: int) -> str:
     shown = text[stop : _word_end(text, stop)][:40]
     if not shown.isprintable():
         return f"the character U+{ord(shown[0]):04X} does not belong here"
+    if shown.isalpha() and not shown.isascii() and any("a" <= c.lower() <= "z" for c in shown):
+        odd = next(c for c in shown if not c.isascii())
+        return f"`{shown}` does not belong here: it holds the letter U+{ord(odd):04X}"
     return f"`{shown}` does not belong here"
 
 

@@ -15,19 +15,19 @@ _MOST_SHOWN = 5
 
 
 def fired(
-    rule: tuple[Any, ...], at: str, message: str, fix: str | None, *, unknown: bool
+    rule: tuple[Any, ...], at: str, message: str, fix: str | None, *, why: str | None
 ) -> Finding:
-    """A rule's finding. `rule` is `(id, effect, field, origin, who, reads)`."""
-    name, effect, field, origin, who, reads = rule
-    if unknown:
-        why = reads[0] if reads else "something it reads is unknown"
+    """A rule's finding. `rule` is `(id, effect, field, origin, who)`; `why` says what was unknown
+    where the rule fires for that."""
+    name, effect, field, origin, who = rule
+    if why is not None:
         message = f"{message} (It could not be told: {why}.)"
     where = at if field is None else f"{at}/{escape(field)}"
-    return Finding(name, effect, where, message, fix, origin, who)
+    return Finding(name, effect, where, message, fix, origin, who, why)
 
 
-class Said(dict[tuple[str, bool], Finding]):
-    """The findings of a rule that always says the same, by place and by whether it was unknown."""
+class Said(dict[tuple[str, str | None], Finding]):
+    """The findings of a rule that always says the same, by place and by what was unknown."""
 
     __slots__ = ("_fix", "_message", "_rule")
 
@@ -36,11 +36,11 @@ class Said(dict[tuple[str, bool], Finding]):
         self._message = message
         self._fix = fix
 
-    def __missing__(self, key: tuple[str, bool]) -> Finding:
+    def __missing__(self, key: tuple[str, str | None]) -> Finding:
         if len(self) >= _MOST_PLACES:
             self.clear()
-        at, unknown = key
-        finding = self[key] = fired(self._rule, at, self._message, self._fix, unknown=unknown)
+        at, why = key
+        finding = self[key] = fired(self._rule, at, self._message, self._fix, why=why)
         return finding
 
 

@@ -82,6 +82,30 @@ def rule_names(
     )
 
 
+class Doubt:
+    """Names what a rule could not tell. Its source is compiled when a rule first fires for that:
+    most never do."""
+
+    __slots__ = ("_names", "_source", "_why")
+
+    def __init__(self, source: str, names: dict[str, Any]) -> None:
+        """`source` is a function in the names of compiled rules."""
+        self._source = source
+        self._names = names
+        self._why: Callable[..., Any] | None = None
+
+    def __call__(self, *given: Any) -> str:
+        """What was unknown, for the call, the place and what variables are at."""
+        if self._why is None:
+            from tool_intent.runtime.doubts import NAMES
+
+            self._names.update(NAMES)
+            # Our own code: from the compiler, or a checked cache.
+            self._why = eval(self._source, self._names)  # noqa: S307
+        why: str = self._why(*given)
+        return why
+
+
 def atom_codes(image: AtomsImage) -> list[AtomCode]:
     """The linked atoms of a policy."""
     names = rule_names(image.searches)
@@ -116,5 +140,5 @@ def _meaning(matcher: Matcher, targets: tuple[str, ...]) -> Callable[[str], bool
 
 def _fact(fact: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a rule says of itself, its origin as one."""
-    name, effect, field, origin, who, reads = fact
-    return (name, effect, field, None if origin is None else Origin(*origin), who, reads)
+    name, effect, field, origin, who = fact
+    return (name, effect, field, None if origin is None else Origin(*origin), who)

@@ -21,6 +21,9 @@ _BEYOND_THE_MODEL = frozenset({"policy/broken", "policy/missing", "engine/rule-e
 _BEYOND_THE_CALL = frozenset({"tools/unlisted", "fields/collision"})
 #: Findings whose message is the engine's own, whoever wrote the policy: their ids say nothing more.
 _OURS = ("fields/", "entries/", "args/")
+#: Rules that are told together where all are unknown for one cause, and those that are then named.
+_SEVERAL = 3
+_MOST_NAMED = 6
 #: Characters of what a policy says that are quoted beside words of ours.
 _LONGEST_QUOTE = 200
 
@@ -56,10 +59,16 @@ def _closing(findings: Iterable[Finding]) -> str:
 
 
 def _grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Findings of one rule about one field together, the strongest group first."""
-    groups: dict[tuple[str, str, str | None, str], list[Finding]] = {}
+    """Findings of one rule about one field together, and those of several rules that are unknown
+    for the same cause; the strongest group first."""
+    rules: dict[tuple[str | None, str], set[str]] = {}
     for finding in findings:
-        key = (finding.rule, finding.message, finding.fix, finding.effect)
+        rules.setdefault((finding.unknown, finding.effect), set()).add(finding.rule)
+    groups: dict[tuple[str | None, ...], list[Finding]] = {}
+    for finding in findings:
+        key: tuple[str | None, ...] = (finding.unknown, finding.effect)
+        if finding.unknown is None or len(rules[finding.unknown, finding.effect]) < _SEVERAL:
+            key = (finding.rule, finding.message, finding.fix, finding.effect)
         groups.setdefault(key, []).append(finding)
 
     def seniority(group: list[Finding]) -> int:
@@ -73,8 +82,11 @@ def _line(group: list[Finding]) -> str:
     first = group[0]
     where = _places([f.at for f in group])
     ours = first.rule.startswith(_OURS)
+    names = list(dict.fromkeys(f.rule for f in group))
     weaker = _WEAKER.get(first.effect, "")
-    if ours or first.who is None:
+    if len(names) > 1:
+        line = _unknown(group, names) + weaker + "."
+    elif ours or first.who is None:
         said = _placed(first, where)
         named = "" if ours else f" ({first.rule})"
         end = said[-1] if said.endswith((".", "!", "?")) else "."
@@ -90,6 +102,23 @@ def _line(group: list[Finding]) -> str:
         room = LONGEST_LINE - len(start) - len(named) - len(plain(first.who, 60)) - 9
         line = start + _attributed(first.who, words, max(room, _LONGEST_QUOTE)) + named
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+
+
+def _unknown(group: list[Finding], names: list[str]) -> str:
+    """Several rules for which one thing could not be told."""
+    where = _places(list(dict.fromkeys(_entry(f.at) for f in group)))
+    start = f"- {where}: " if where else "- "
+    more = len(names) - _MOST_NAMED
+    named = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{start}{group[0].unknown}, so {len(names)} rules apply: {named}"
+
+
+def _entry(pointer: str) -> str:
+    """The element of a list that a pointer leads to or into; the call where it is none."""
+    steps = pointer.split("/")
+    while steps and not steps[-1].isdecimal():
+        steps.pop()
+    return "/".join(steps)
 
 
 def _placed(first: Finding, where: str) -> str:

@@ -47,6 +47,7 @@ class Finding(NamedTuple):
 
     `at` is a JSON Pointer into the arguments ("" for the call itself); `origin` is None for what
     the engine itself demands. `who` names the policy whose words `fix` quotes, None for ours.
+    `unknown` says what could not be told, where a rule fires for that.
     """
 
     rule: str
@@ -56,6 +57,7 @@ class Finding(NamedTuple):
     fix: str | None = None
     origin: Origin | None = None
     who: str | None = None
+    unknown: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as in a decision's JSON: rule, effect, at, message, fix, origin."""

@@ -29,7 +29,7 @@ class Image(NamedTuple):
     carrier, the template number of each of its fields, `collision` likewise; `taken` are the
     fields, with their place, that a catalog's schema of the tool defines itself. `asks` says
     whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
-    `roles` what arguments they mean.
+    `doubts` the source that names what they could not tell, `roles` what arguments they mean.
     """
 
     tool: str
@@ -39,6 +39,7 @@ class Image(NamedTuple):
     constants: tuple[Any, ...]
     searches: tuple[tuple[Any, ...], ...]
     facts: tuple[tuple[Any, ...], ...]
+    doubts: tuple[str, ...]
     carriers: tuple[tuple[Any, ...], ...]
     misspelt: tuple[tuple[int, ...], ...]
     collision: tuple[tuple[int, ...], ...]
@@ -135,8 +136,9 @@ def _linked(image: Image, templates: tuple[Template, ...]) -> dict[str, Any]:
     names |= {f"P{n}": searcher(pattern) for n, pattern in enumerate(image.patterns)}
     names |= {f"C{n}": constant for n, constant in enumerate(image.constants)}
     if image.asks:
-        from tool_intent.runtime.linking import rule_names
+        from tool_intent.runtime.linking import Doubt, rule_names
 
         names |= rule_names(image.searches, image.facts)
+        names |= {f"D{n}": Doubt(source, names) for n, source in enumerate(image.doubts)}
     exec(image.code, names)  # noqa: S102  (our own code: from the compiler, or a checked cache)
     return names

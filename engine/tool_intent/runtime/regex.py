@@ -1,15 +1,16 @@
 """Searching with RE2 at call time: no parser, only patterns that were compiled from plain data.
 
 `tool_intent.rules.regex.compile_pattern` makes a `Pattern`. It holds text and numbers only, so
-that an artifact can carry it; the program is made at the first search. google-re2 is imported
-then, and not before.
+that an artifact can carry it; the program is made at the first search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
+
+from tool_intent.runtime.re2_engine import any_of, program
+from tool_intent.runtime.regex_parts import PartImage, search_parts
 
 #: What one search may be charged: program size times bytes, about 0.4 s of a slow machine's time.
 BUDGET: Final = 1 << 27
@@ -20,8 +21,6 @@ FEW_LITERALS: Final = 2
 SHORT_TEXT: Final = 256
 #: Texts that are not looked through for literals at once.
 _CALLS_WITHOUT: Final = 8
-#: Bytes of memory one RE2 object may use; a DFA that would need more is replaced by the NFA.
-MAX_MEM: Final = 4 << 20
 
 
 class Pattern(NamedTuple):
@@ -29,7 +28,8 @@ class Pattern(NamedTuple):
 
     `ascii_text` is the small one and is used for such texts, `text` for all others; sizes are
     RE2's instruction counts. A text of ASCII characters that holds none of `literals` (lower-cased
-    first if `fold`) holds no match; no literals means nothing is known.
+    first if `fold`) holds no match; no literals means nothing is known. `parts` are its
+    alternatives, which are asked one by one where a text is too long for the whole program.
     """
 
     text: str
@@ -38,6 +38,7 @@ class Pattern(NamedTuple):
     ascii_size: int
     literals: tuple[str, ...] = ()
     fold: bool = False
+    parts: tuple[PartImage, ...] = ()
 
 
 class _Anything:
@@ -88,16 +89,12 @@ def holder(literals: tuple[str, ...]) -> Callable[[str], bool]:
             without = max(0, without - 1)
             return True
         if match is None:
-            match, anywhere = _match(program("|".join(map(_quoted, literals))))
+            match, anywhere = _match(any_of(literals))
         data = text.encode()
         found: int = match(anywhere, data, 0, len(data))[0][0]
         return found >= 0
 
     return holds
-
-
-def _quoted(literal: str) -> str:
-    return "".join(char if char.isalnum() else f"\\x{ord(char):02x}" for char in literal)
 
 
 def _match(compiled: Any) -> tuple[Callable[..., Any], Any]:
@@ -122,8 +119,9 @@ def _match(compiled: Any) -> tuple[Callable[..., Any], Any]:
 def search(pattern: Pattern, text: str, budget: int = BUDGET) -> bool | None:
     """Whether `text` holds a match, or None where that cannot be told.
 
-    Unknown are a text that holds half of a surrogate pair, and one longer than `budget` pays for
-    if the part that was read (at least 64 KiB) holds no match.
+    Unknown is a text that holds half of a surrogate pair. One longer than `budget` pays for is
+    searched by the pattern's alternatives, which have a budget as large; if that does not do
+    either, it is unknown unless what the first budget pays for (at least 64 KiB) holds a match.
     """
     small = text.isascii()
     if small and is_gated(pattern, len(text)) and not _gate(pattern, text):
@@ -137,11 +135,14 @@ def search(pattern: Pattern, text: str, budget: int = BUDGET) -> bool | None:
     end = readable(size, budget)
     if len(data) <= end:
         return program(source).search(data) is not None
+    found = search_parts(pattern.parts, text, budget) if pattern.parts else None
+    if found is not None:
+        return found
     return True if program(source).search(data, 0, end) is not None else None
 
 
 def charge(pattern: Pattern, text: str, budget: int = BUDGET) -> int:
-    """What `search` of this text costs: program size times the bytes that would be read."""
+    """What `search` of this text costs the whole program: its size times the bytes it reads."""
     small = text.isascii()
     size = pattern.ascii_size if small else pattern.size
     length = len(text) if small else len(text.encode("utf-8", "surrogatepass"))
@@ -162,21 +163,3 @@ def is_gated(pattern: Pattern, length: int) -> bool:
 def _gate(pattern: Pattern, text: str) -> bool:
     folded = text.lower() if pattern.fold else text
     return any(literal in folded for literal in pattern.literals)
-
-
-@lru_cache(maxsize=1024)
-def program(text: str) -> Any:
-    """The RE2 object of a pattern text, silent on standard error; raises `re2.error`."""
-    compiler, options = _engine()
-    return compiler(text, options)
-
-
-@lru_cache(maxsize=1)
-def _engine() -> tuple[Callable[..., Any], Any]:
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    options.never_capture = True
-    options.max_mem = MAX_MEM
-    return re2.compile, options

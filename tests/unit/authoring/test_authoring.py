@@ -95,13 +95,13 @@ def test_a_define_is_shown_with_what_it_stands_for(tmp_path: Path) -> None:
     [
         ('all(p in command.deletes: p like "x")', {"command": 'rm "$X"'}, "could not be computed"),
         ('command runs "rm"', {"command": 3}, "the argument command is no text"),
-        ('command runs "rm"', {"command": "$X"}, "what the command runs is not all known"),
+        ('command runs "rm"', {"command": "$X"}, "a word of the command could not be"),
         ("command.parsed", {"command": 3}, "the argument command is no text"),
-        ('context.branch == "x"', {"command": "x"}, "does not tell context.branch"),
-        ("args.timeout > 3", {"timeout": "x"}, "cannot be compared"),
+        ('context.branch == "x"', {"command": "x"}, "context.branch is not told"),
+        ("args.timeout > 3", {"timeout": "x"}, "what it is compared with is a number"),
         ("args.timeout > 3", {"timeout": None}, "args.timeout is null"),
         ('content mentions "x"', {"command": "x"}, "which argument of this tool is its content"),
-        ('rationale mentions "x"', {"rationale": 3}, "rationale is not there, or cannot be read"),
+        ('rationale mentions "x"', {"rationale": 3}, "rationale is no text that can be read"),
         ('command.program == "x"', {"command": "a; b"}, "speaks of one alone"),
     ],
 )

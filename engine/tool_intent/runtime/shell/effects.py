@@ -277,7 +277,7 @@ def _last_segment(url: Word) -> Word:
 
 
 def _tar(given: Given) -> Iterator[Effect]:
-    bundled = given.args[:1] if given.args and not given.flags else []
+    bundled = given.args[:1] if given.leading else []
     letters = (bundled[0].text or "") if bundled else ""
     operands = given.args[1:] if bundled else given.args
     archive = given.value("file") or (operands[:1] if "f" in letters else [])

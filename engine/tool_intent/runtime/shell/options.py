@@ -66,7 +66,10 @@ OPTIONS: Final[dict[str, Options]] = {
         "name iname path ipath regex type size mtime mmin atime ctime newer user group perm"
         " maxdepth mindepth fprint fprintf fls", "", True,
     ),
-    "tar": _options("f C file directory", "f=file x=extract c=create C=directory z=gzip v=verbose"),
+    "tar": _options(
+        "f C I F file directory checkpoint-action to-command use-compress-program info-script"
+        " rsh-command exclude", "f=file x=extract c=create C=directory z=gzip v=verbose",
+    ),
     "curl": _options(
         "o X H d F u A e b c T K m x output request header data form user user-agent referer cookie"
         " cookie-jar upload-file data-binary data-raw data-urlencode config max-time proxy url"
@@ -81,7 +84,9 @@ OPTIONS: Final[dict[str, Options]] = {
     ),
     "rsync": _options("e f rsh exclude include filter", "a=archive r=recursive n=dry-run"),
     "scp": _options("P i o F S c l J", "r=recursive"),
-    "git": _options("C c git-dir work-tree namespace exec-path config-env", ""),
+    "git": _options(
+        "C c git-dir work-tree namespace exec-path config-env attr-source super-prefix", "",
+    ),
     "git push": _options(
         "o push-option receive-pack exec repo",
         "f=force n=dry-run d=delete u=set-upstream q=quiet v=verbose",
@@ -123,7 +128,10 @@ OPTIONS: Final[dict[str, Options]] = {
     "gh": _options("R repo title body b t F body-file", "R=repo"),
     "aws": _options("profile region output endpoint-url query", ""),
     "gcloud": _options("project account configuration format zone region", "q=quiet"),
-    "npm": _options("prefix w workspace registry C", "g=global f=force w=workspace C=prefix"),
+    "npm": _options(
+        "prefix w workspace registry C access tag otp userconfig loglevel",
+        "g=global f=force w=workspace C=prefix",
+    ),
     "make": _options("C f I o W directory file", "C=directory f=file n=dry-run k=keep-going"),
     "cargo": _options("manifest-path p package target-dir config Z", "p=package q=quiet"),
     "go": _options("", "", True),
@@ -144,6 +152,15 @@ for _name in ("gcc", "g++", "clang", "clang++", "ld", "rustc"):
     OPTIONS[_name] = OPTIONS["cc"]
 for _name in ("egrep", "fgrep", "rg"):
     OPTIONS[_name] = OPTIONS["grep"]
+for _name in ("podman", "nerdctl"):
+    for _verb in ("", " run", " exec"):
+        OPTIONS[_name + _verb] = OPTIONS["docker" + _verb]
+
+#: Programs whose first operand is a command. Options before it are too many for a table: one that
+#: is in none may take the word behind it as its value.
+VERBS: Final = frozenset(
+    {"git", "docker", "podman", "nerdctl", "kubectl", "helm", "gh", "aws", "gcloud", "npm", "cargo"}
+)
 
 
 _MAX_CLUSTER: Final = 64
@@ -231,6 +248,8 @@ class _OptionReader:
         elif word.text is None and word.may_be_flag and "=" not in text:
             self.doubtful = True
             self._operand(word)
+        elif self.program == "cargo" and self.at == 1 and text[:1] == "+":
+            self.flags.append(Flag(text))  # a toolchain
         elif len(text) < 2 or text[0] != "-":
             self._operand(word)
         elif text.startswith("--") or self.options.dashed:
@@ -240,7 +259,8 @@ class _OptionReader:
 
     def _operand(self, word: Word) -> None:
         before = self.words[self.at - 2].text if self.at > 1 else None
-        unsure = not self.known and before is not None and before[:1] == "-" and "=" not in before
+        open_ended = not self.known or (self.program in VERBS and not self.operands)
+        unsure = open_ended and before is not None and before[:1] == "-" and "=" not in before
         self.operands.append((word, unsure))
         extra = OPTIONS.get(f"{self.program} {word.text}") if len(self.operands) == 1 else None
         if extra:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tool_intent.runtime.shell.model import Command, Part
-from tool_intent.runtime.shell.options import Flag, Given, read_options, same_word
+from tool_intent.runtime.shell.options import VERBS, Flag, Given, read_options, same_word
 from tool_intent.runtime.shell.words import known
 
 # Programs that read options with getopt_long or git's parser, which take shortened names.
@@ -114,7 +114,8 @@ def _carries(part: Part, wanted: Flag, program: str, given: Given) -> bool | Non
     """Whether the options hold `wanted`, with its value if it has one."""
     if any(flag.name == "no-" + wanted.name for flag in given.flags):
         return None
-    absent: bool | None = None if part.more or given.doubtful else False
+    unsure = part.more or given.doubtful or _verb_unsure(program, given)
+    absent: bool | None = None if unsure else False
     for flag in given.flags:
         if flag.name != wanted.name and not _shortens(flag.name, wanted.name):
             continue
@@ -124,7 +125,7 @@ def _carries(part: Part, wanted: Flag, program: str, given: Given) -> bool | Non
             return True
         elif flag.value is not None and flag.value.text is None:
             absent = None
-    if program == "git" and wanted.name == "force" and _forced_refspec(given):
+    if program == "git" and _refspec_says(wanted.name, given):
         return True
     if wanted.value is not None:
         return _value_follows(wanted, given) or absent
@@ -135,10 +136,23 @@ def _shortens(name: str, wanted: str) -> bool:
     return len(name) > 1 and len(wanted) > len(name) and wanted.startswith(name)
 
 
-def _forced_refspec(given: Given) -> bool:
-    """Whether `git push origin +main` forces one of its refs."""
-    args = [word.text for word in given.args]
-    return args[:1] == ["push"] and any(text is not None and text[:1] == "+" for text in args[1:])
+def _verb_unsure(program: str, given: Given) -> bool:
+    """Whether the command of a program such as git, which its options depend on, is not known."""
+    if program not in VERBS or not given.operands:
+        return False
+    word, unsure = given.operands[0]
+    return unsure or word.text is None
+
+
+def _refspec_says(name: str, given: Given) -> bool:
+    """Whether a refspec of `git push` does what the option does: `+main` forces, `:main` deletes.
+    A lone `:` pushes the branches that both sides have."""
+    first, *rest = [word.text or word.prefix for word in given.args] or [""]
+    if first != "push":
+        return False
+    if name == "force":
+        return any(text[:1] == "+" for text in rest)
+    return name == "delete" and any(text.lstrip("+")[:1] == ":" and len(text) > 1 for text in rest)
 
 
 def _value_follows(wanted: Flag, given: Given) -> bool | None:

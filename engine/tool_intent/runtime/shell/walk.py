@@ -9,12 +9,13 @@ from typing import Any, Final, NamedTuple
 
 from tool_intent.runtime.shell.effects import effects
 from tool_intent.runtime.shell.grammar import Group, Simple, parse
+from tool_intent.runtime.shell.inner import Inner
 from tool_intent.runtime.shell.model import ATTRIBUTES, Command, Part, Pipe, part, program_of
 from tool_intent.runtime.shell.scanner import scan
 from tool_intent.runtime.shell.scope import Scope
 from tool_intent.runtime.shell.tokens import Piece, RefusedError, Token
 from tool_intent.runtime.shell.words import Word, expand, expand_value
-from tool_intent.runtime.shell.wrappers import Inner, inner
+from tool_intent.runtime.shell.wrappers import WORKS_ITSELF, inner
 
 #: Words, parts, pipes and paths that one command may have, those of scripts in it included.
 _MAX_FACTS: Final = 20_000
@@ -234,9 +235,7 @@ class Walker:
         if program is None:
             self._opaque()
         # The arguments of `sudo` and `sh -c` are those of what it runs.
-        if program in ("find", "git", "ssh") or not any(
-            item.words or item.script for item in found
-        ):
+        if program in WORKS_ITSELF or not any(item.words or item.script for item in found):
             self._note(this, scope)
         self._builtin(this, scope)
         ends = Ends()

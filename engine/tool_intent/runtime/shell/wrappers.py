@@ -6,31 +6,19 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from tool_intent.runtime.shell.options import read_options
+from tool_intent.runtime.shell.inner import Inner, script
+from tool_intent.runtime.shell.launchers import LAUNCHERS
 from tool_intent.runtime.shell.words import ANYTHING, Word, known
 
 SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "rbash"})
 #: Programs that run what is not in the text, whatever their arguments.
-OPAQUE: Final = frozenset({"source", ".", "alias", "parallel", "expect", "fish", "pwsh"})
+OPAQUE: Final = frozenset(
+    {"source", ".", "alias", "parallel", "expect", "bind", "fish", "nu", "pwsh", "powershell"}
+    | {"pwsh.exe", "powershell.exe", "cmd", "cmd.exe", "wsl", "wsl.exe", "bash.exe"}
+)
+#: Programs that run others and have arguments of their own that say what they do.
+WORKS_ITSELF: Final = frozenset({"find", "ssh", *LAUNCHERS})
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-
-
-class Inner(NamedTuple):
-    """What a wrapper runs: a command of words, or a script to parse; or, opaque, who knows.
-
-    The command begins at argument `own` of the wrapper. `more` says that further arguments are
-    added to it, `stdin` that the script is what the wrapper reads, `chdir` the directory it
-    changes to, `same` that what runs does so in the current shell (eval).
-    """
-
-    words: tuple[Word, ...] = ()
-    script: Word | None = None
-    opaque: bool = False
-    own: int = 0
-    more: bool = False
-    stdin: bool = False
-    chdir: Word | None = None
-    same: bool = False
 
 
 class _Wrapper(NamedTuple):
@@ -53,6 +41,7 @@ _SUDO: Final = (
 _WRAPPERS: Final[dict[str, _Wrapper]] = {
     "sudo": _wrapper(_SUDO, 0, True, "D chdir"),
     "doas": _wrapper("u C a", 0, True),
+    "run0": _wrapper("u g D user group nice chdir description slice property setenv machine"),
     "env": _wrapper("u C S unset chdir split-string argv0 a", 0, True, "C chdir"),
     "timeout": _wrapper("k s kill-after signal", 1),
     "gtimeout": _wrapper("k s kill-after signal", 1),
@@ -112,7 +101,7 @@ _SHELL_TAKES: Final = frozenset({"o", "O", "rcfile", "init-file"})
 
 def inner(program: str, words: Sequence[Word]) -> list[Inner]:
     """The commands that `program` runs when called with `words`; empty where it is no wrapper."""
-    if special := _SPECIAL.get(program):
+    if special := _SPECIAL.get(program) or LAUNCHERS.get(program):
         return special(words)
     if program in SHELLS:
         return _shell(words)
@@ -167,12 +156,6 @@ def _option(wrapper: _Wrapper, text: str) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _script(text: Word | None, own: int, same: bool = False) -> Inner:
-    if text is None or text.text is None:
-        return Inner(opaque=True, own=own, same=same)
-    return Inner(script=text, own=own, same=same)
-
-
 def _joined(words: Sequence[Word]) -> Word:
     texts = [word.text for word in words]
     if any(text is None for text in texts):
@@ -202,20 +185,20 @@ def _shell(words: Sequence[Word]) -> list[Inner]:
             at += any(letter in text for letter in "oO")
         at += 1
     if command:
-        return [_script(words[at] if at < len(words) else None, len(words))]
+        return [script(words[at] if at < len(words) else None, len(words))]
     if stdin or at >= len(words):
         return [Inner(stdin=True, own=len(words))]
     return [Inner(opaque=True, own=len(words))]
 
 
 def _eval(words: Sequence[Word]) -> list[Inner]:
-    return [_script(_joined(words), len(words), True)] if words else []
+    return [script(_joined(words), len(words), True)] if words else []
 
 
 def _trap(words: Sequence[Word]) -> list[Inner]:
     operands = [word for word in words if word.text not in ("--", "-l", "-p")]
     return (
-        [_script(operands[0], len(words))] if len(operands) > 1 and operands[0].text != "-" else []
+        [script(operands[0], len(words))] if len(operands) > 1 and operands[0].text != "-" else []
     )
 
 
@@ -235,7 +218,7 @@ def _env(words: Sequence[Word]) -> list[Inner]:
         name, attached = _option(_WRAPPERS["env"], text)
         if name in ("S", "split-string"):
             rest = [known(attached)] if attached is not None else []
-            return [_script(_joined([*rest, *words[index + 1 :]]), len(words))]
+            return [script(_joined([*rest, *words[index + 1 :]]), len(words))]
     return _command(_WRAPPERS["env"], words, 0)
 
 
@@ -286,9 +269,9 @@ def _find(words: Sequence[Word]) -> list[Inner]:
 def _su(words: Sequence[Word]) -> list[Inner]:
     for index, word in enumerate(words):
         if word.text in ("-c", "--command", "--session-command"):
-            return [_script(words[index + 1] if index + 1 < len(words) else None, len(words))]
+            return [script(words[index + 1] if index + 1 < len(words) else None, len(words))]
         if word.text and word.text.startswith("--command="):
-            return [_script(known(word.text.partition("=")[2]), len(words))]
+            return [script(known(word.text.partition("=")[2]), len(words))]
         if word.text is None:
             return [Inner(opaque=True, own=len(words))]
     return [Inner(stdin=True, own=len(words))]
@@ -305,7 +288,7 @@ def _joins(program: str) -> Callable[[Sequence[Word]], list[Inner]]:
 
     def found(words: Sequence[Word]) -> list[Inner]:
         return [
-            item if item.opaque else _script(_joined(item.words), item.own)
+            item if item.opaque else script(_joined(item.words), item.own)
             for item in _command(_WRAPPERS[program], words, 0)
         ]
 
@@ -315,42 +298,23 @@ def _joins(program: str) -> Callable[[Sequence[Word]], list[Inner]]:
 def _flock(words: Sequence[Word]) -> list[Inner]:
     for index, word in enumerate(words):
         if word.text in ("-c", "--command"):
-            return [_script(words[index + 1] if index + 1 < len(words) else None, len(words))]
+            return [script(words[index + 1] if index + 1 < len(words) else None, len(words))]
     return _command(_WRAPPERS["flock"], words, 0)
 
 
 def _typescript(words: Sequence[Word]) -> list[Inner]:
     for index, word in enumerate(words):
         if word.text in ("-c", "--command", "-qc", "-qec", "-ec"):
-            return [_script(words[index + 1] if index + 1 < len(words) else None, len(words))]
+            return [script(words[index + 1] if index + 1 < len(words) else None, len(words))]
     return [Inner(stdin=True, own=len(words))]
 
 
 def _ssh(words: Sequence[Word]) -> list[Inner]:
     takes = _wrapper("b c D E e F I i J L l m O o p Q R S W w", 1)
     return [
-        item if item.opaque else _script(_joined(item.words), item.own)
+        item if item.opaque else script(_joined(item.words), item.own)
         for item in _command(takes, words, 0)
     ]
-
-
-def _git(words: Sequence[Word]) -> list[Inner]:
-    """Aliases given on the command line, and the programs that git starts for the caller."""
-    given = read_options("git", words)
-    found: list[Inner] = []
-    for value in given.value("c", "config-env"):
-        text = value.prefix if value.text is None else value.text
-        if value.text is None or text.lower().startswith("alias."):
-            found.append(Inner(opaque=True, own=len(words)))
-    args = [word.text for word in given.args]
-    texts = [word.text for word in words]
-    if args[:2] == ["bisect", "run"] and "run" in texts:
-        at = texts.index("run") + 1
-        found.append(Inner(tuple(words[at:]), own=at))
-    if args[:2] == ["submodule", "foreach"] or args[:1] == ["filter-branch"]:
-        found.append(Inner(opaque=True, own=len(words)))
-    found += [_script(value, len(words)) for value in given.value("exec") if args[:1] == ["rebase"]]
-    return [item for item in found if item.words or item.script or item.opaque]
 
 
 def _python(words: Sequence[Word]) -> list[Inner]:
@@ -377,7 +341,6 @@ _SPECIAL: Final[dict[str, Callable[[Sequence[Word]], list[Inner]]]] = {
     "flock": _flock,
     "script": _typescript,
     "ssh": _ssh,
-    "git": _git,
     "python": _python,
     "python3": _python,
 }

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tool_intent.runtime.shell import ATTRIBUTES, Command, analyse, runs
 
-ROWS = yaml.safe_load((Path(__file__).parent / "conformance" / "shell.yaml").read_text("utf-8"))
+ROWS = yaml.safe_load(Path(__file__).with_name("shell.yaml").read_text("utf-8"))
 LISTS = ("deletes", "writes", "reads", "refs", "urls", "paths")
 
 
