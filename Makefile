@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all bench lint clean
+.PHONY: demo demo-mcp test test-all bench lint clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -19,6 +19,10 @@ $(READY): pyproject.toml
 # The main job on real input: a session of tool calls, judged, stripped, carried out.
 demo: $(READY)
 	@BIN=$(BIN) sh tests/assets/demo/demo.sh
+
+# The proxy between the official MCP client and servers, in both protocols; no node needed.
+demo-mcp: $(READY)
+	@$(BIN)/python tests/assets/demo/mcp/demo.py
 
 # Fast: what a change has to pass while it is being written.
 test: $(READY)

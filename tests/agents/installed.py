@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -62,3 +63,30 @@ def node(agent: str) -> str:
     if int(told.removeprefix("v").partition(".")[0]) < OLDEST_NODE[agent]:
         pytest.skip(f"{agent} needs node {OLDEST_NODE[agent]}, and this is {told.strip()}")
     return "node"
+
+
+def claude_code() -> str:
+    """The executable of Claude Code inside PyPI's claude-agent-sdk, of the version that
+    claude-code/requirements.txt names, installed beside that once."""
+    folder = AGENTS / "claude-code"
+    site = folder / "site"
+    wanted = (folder / "requirements.txt").read_text().strip()
+    done = site / ".installed"
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if not done.is_file() or done.read_text() != wanted:
+            shutil.rmtree(site, ignore_errors=True)
+            command = [
+                sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                "--no-deps", "--target", str(site), wanted,
+            ]  # fmt: skip
+            run = subprocess.run(
+                command, capture_output=True, text=True, timeout=DEADLINE, check=False
+            )
+            if run.returncode:
+                pytest.fail(f"{wanted} could not be installed:\n{run.stdout}{run.stderr}")
+            done.write_text(wanted)
+    finally:
+        os.close(handle)
+    return str(site / "claude_agent_sdk" / "_bundled" / "claude")

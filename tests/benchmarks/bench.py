@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+import mcp_subjects
 import peers
 import rank_subjects
 import rule_subjects
@@ -109,7 +110,8 @@ def main() -> None:
         subjects, absent = _subjects(Path(folder))
         timings = interleaved(subjects, ROUNDS)
         differ = dict(_differences(subjects))
-    answers = [_answer(row, timings, differ, absent) for row in ROWS]
+        answers = [_answer(row, timings, differ, absent) for row in ROWS]
+        answers += mcp_subjects.answers(Path(folder))
     for answer in answers:
         print(json.dumps(answer))
     print(_table(answers), file=sys.stderr)

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -123,6 +124,9 @@ class Runner:
     def json(self) -> None:
         json.loads(self.block.text)
 
+    def toml(self) -> None:
+        tomllib.loads(self.block.text)
+
     def python(self) -> None:
         script = [str(self.write())] if self.block.title else ["-"]
         self._program([sys.executable, *script])
@@ -220,6 +224,7 @@ KINDS: Final[dict[str, Callable[[Runner], object]]] = {
     "yaml policy error": Runner.faulty_policy,
     "yaml policy warning": Runner.faulty_policy,
     "json": Runner.json,
+    "toml": Runner.toml,
     "python": Runner.python,
     "js": Runner.javascript,
     "console": Runner.console,

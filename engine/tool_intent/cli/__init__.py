@@ -1,7 +1,7 @@
 """The `tool-intent` command.
 
-`decide` stands on the way of every call: started plainly, it imports nothing but what judging
-needs. Everything else, its own `--help` and usage errors included, is typer's.
+`decide` and `mcp` stand on the way of every call: started plainly, they import nothing but what
+judging needs. Everything else, its own `--help` and usage errors included, is typer's.
 """
 
 from __future__ import annotations
@@ -28,6 +28,13 @@ def _main(arguments: list[str]) -> None:
         plain = options(arguments[1:])
         if plain is not None:
             sys.exit(decide(plain))
+    if arguments[:1] == ["mcp"]:
+        from tool_intent.cli.mcp import mcp
+        from tool_intent.cli.mcp import options as mcp_options
+
+        given = mcp_options(arguments[1:])
+        if given is not None:
+            sys.exit(mcp(given))
     for stream in (sys.stdout, sys.stderr):
         # A terminal of few characters must not stop a report half-way, after a tool has run.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

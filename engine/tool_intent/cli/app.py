@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, lock, rules, waiver
+from tool_intent.cli import authoring, calls, inspection, lock, mcp_commands, rules, waiver
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
 
@@ -43,3 +43,6 @@ app.command("lock")(lock.lock)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
 app.add_typer(waiver.app, name="waiver")
+app.add_typer(mcp_commands.mcp, name="mcp")
+app.add_typer(mcp_commands.catalog, name="catalog")
+app.command("doctor")(mcp_commands.doctor)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from time import monotonic, time
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import load
 from tool_intent.guard.standing import Standing, Tried
-from tool_intent.guard.wrapping import GuardedTool
 from tool_intent.ledger.recorder import NullRecorder, Recorder
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.extend import extend
@@ -18,6 +17,9 @@ from tool_intent.runtime.judge import judge, not_judged
 from tool_intent.runtime.model import Call, Scalar
 from tool_intent.runtime.program import Program
 from tool_intent.runtime.strip import duplicate, strip
+
+if TYPE_CHECKING:
+    from tool_intent.guard.wrapping import GuardedTool
 
 Result = TypeVar("Result")
 
@@ -97,6 +99,11 @@ class Guard:
         """Tools given to `extend` whose schema could not take every field: `(place, reason)` each.
         Their calls are judged all the same."""
         return dict(self._not_advertised)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What whoever runs the host should know of how the policies were loaded."""
+        return self._artifact.notes
 
     def check(
         self,
@@ -244,6 +251,8 @@ class Guard:
         The schema comes from the signature, the description from the docstring; `spec` on the
         result is what to show a model. The function itself is not reachable past the guard.
         """
+        from tool_intent.guard.wrapping import GuardedTool
+
         return GuardedTool(self, function)
 
     def _note_plain(self, program: Program) -> None:

@@ -50,6 +50,19 @@ class ToolNames:
                 return True
         return False
 
+    def servers(self, name: str) -> list[str]:
+        """The MCP servers that have a tool of this bare name, where no tool is called just that."""
+        return [] if name in self._known else self._served.get(name, [])
+
+    @functools.cached_property
+    def _served(self) -> dict[str, list[str]]:
+        served: dict[str, list[str]] = {}
+        for tool in self._tools:
+            if tool.startswith("mcp__"):
+                server, _, name = tool.removeprefix("mcp__").partition("__")
+                served.setdefault(name, []).append(server)
+        return served
+
     def nearest(self, name: str) -> str | None:
         """The tool or group at most one letter away from `name`, or None."""
         folded = _fold(name.strip("*?"))

@@ -74,6 +74,14 @@ def _check_file(
             if name not in groups:
                 _unknown_group(file, name, node, groups, report)
             continue
+        servers = names.servers(name)
+        if len(servers) > 1:
+            report.error(
+                "policy/ambiguous-tool", file.shown, file.document.span(node),
+                f"`{name}` is a tool of several servers: {', '.join(servers)}",
+                f"write mcp__{servers[0]}__{name}, or mcp__*__{name} for all of them",
+            )  # fmt: skip
+            continue
         near = stray_tool(name, names, file.names_catalog)
         if near is not None:
             report.warning(
@@ -88,6 +96,9 @@ def stray_tool(name: str, names: ToolNames, closed: bool) -> str | None:
     is near. Unless the catalogs are `closed`, a name that is like none is some other tool's."""
     if not _is_checked(name) or names.matches(name):
         return None
+    servers = names.servers(name)
+    if len(servers) > 1:
+        return f"mcp__{servers[0]}__{name}"
     near = names.nearest(name)
     return near or ("" if closed else None)
 

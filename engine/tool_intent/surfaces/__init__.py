@@ -1,0 +1,1 @@
+"""Places where calls are enforced, one package or module each."""
