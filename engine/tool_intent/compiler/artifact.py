@@ -42,16 +42,18 @@ class Artifact:
         folder: str = "",
         notes: tuple[str, ...] = (),
         place: Place | None = None,
+        max_retries: int | None = None,
     ) -> None:
         """`where` is the folder that the policy's relative paths start at, and that of the
         session; `looks_back` says whether rules ask for earlier calls. `place` is taken instead of
-        looking at the file system of `where`."""
+        looking at the file system of `where`. `max_retries` spares parsing the policy for it."""
         self.digest = digest
         #: Whether each call of a session has to be remembered.
         self.reads_history = looks_back
         self._where = where
         self.notes = notes
         self._load_policy = policy
+        self._max_retries = max_retries
         self._cache = cache
         self._folder = folder
         self._policy: EffectivePolicy | None = None
@@ -68,6 +70,18 @@ class Artifact:
             if self._policy is None:
                 self._policy = self._load_policy()
             return self._policy
+
+    @property
+    def max_retries(self) -> int:
+        """Refusals of one tool in a row after which the model is told to stop and ask."""
+        if self._max_retries is None:
+            self._max_retries = self.policy.max_retries
+        return self._max_retries
+
+    @property
+    def kept(self) -> str:
+        """What `compiler.loading.reopen` finds this artifact by; empty where it is not kept."""
+        return self._folder
 
     @property
     def lowering(self) -> Lowering:

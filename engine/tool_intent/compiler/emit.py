@@ -27,6 +27,7 @@ from tool_intent.compiler.ir import (
     Test,
     Tool,
 )
+from tool_intent.compiler.reads import arguments_read
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.program import Image
 from tool_intent.runtime.text import LONGEST_TEXT
@@ -106,6 +107,7 @@ class _Emitter:
         places = self._tool.carried
         misspelt = tuple(tuple(self._template(f.misspelt) for f in p.fields) for p in places)
         collision = tuple(tuple(self._template(f.collision) for f in p.fields) for p in places)
+        read = arguments_read(self._tool)
         return Image(
             self._tool.name,
             code,
@@ -125,6 +127,7 @@ class _Emitter:
             self._tool.taken,
             self._asks,
             dict(self._tool.roles),
+            None if read is None else tuple(sorted(read)),
         )
 
     def _line(self, depth: int, text: str) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import marshal
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.cache import (
@@ -46,6 +46,27 @@ class PolicyError(Exception):
         self.diagnostics = diagnostics
 
 
+_HEXADECIMAL = frozenset("0123456789abcdef")
+
+
+class _Known(NamedTuple):
+    """What the cache says of a policy: its digest, the folder of its entries, whether rules look
+    back, and after how many refusals of one tool it wants an end."""
+
+    digest: str
+    folder: str
+    looks_back: bool
+    max_retries: int
+
+
+class NoneFound(PolicyError):
+    """No policy was found, and none was given."""
+
+
+class AsksNothing(PolicyError):
+    """The policy has no entry and no rule, and nothing says that this is meant."""
+
+
 def load(
     sources: Sequence[str] = (),
     *,
@@ -68,7 +89,7 @@ def load(
     refused = [c for c in candidates if c.state == "refused"]
     if not roots and not refused and not allow_empty:
         looked = ", ".join(c.shown for c in candidates)
-        raise PolicyError(f"no policy found; looked for {looked}" if looked else "no policy given")
+        raise NoneFound(f"no policy found; looked for {looked}" if looked else "no policy given")
     cache, notes = _cache(environ, candidates, cwd)
     place = (_root(candidates, cwd), cwd)
     key = digest(engine_stamp(), repr(roots), repr(refused), repr(_catalogs()))
@@ -83,6 +104,24 @@ def compiled(policy: EffectivePolicy, place: Place) -> Artifact:
     """The artifact of a policy that is loaded already, for calls made at a place."""
     where = (place.root, place.cwd or place.root)
     return Artifact(policy.digest, lambda: policy, where, _looks_back(policy), place=place)
+
+
+def reopen(
+    kept: str, *, cwd: str | None = None, environ: Mapping[str, str] | None = None
+) -> Artifact | None:
+    """The artifact that says `kept` of itself, as an earlier process loaded it from the same `cwd`;
+    None where the cache does not hold it any more."""
+    environ = os.environ if environ is None else environ
+    cwd = os.getcwd() if cwd is None else os.path.abspath(cwd)
+    candidates = discover(cwd, environ)
+    cache, notes = _cache(environ, candidates, cwd)
+    if cache is None or not _HEXADECIMAL.issuperset(kept):
+        return None
+    policy = _pickled(cache, kept) if kept else None
+    if policy is None:
+        return None
+    place = (_root(candidates, cwd), cwd)
+    return Artifact(policy.digest, lambda: policy, place, _looks_back(policy), cache, kept, notes)
 
 
 def _named(sources: Sequence[str], cwd: str) -> list[Root]:
@@ -142,7 +181,7 @@ def _compiled(
         raise PolicyError(f"the policy is broken: {where}{more}", policy.broken)
     if policy.empty and not allow_empty:
         names = ", ".join(root.shown for root in roots)
-        raise PolicyError(f"{names} asks for nothing: it has no entry under `tools:`")
+        raise AsksNothing(f"{names} asks for nothing: it has no entry under `tools:`")
     looks_back = _looks_back(policy)
     if policy.broken or policy.empty or cache is None:
         return Artifact(policy.digest, lambda: policy, place, looks_back, notes=notes)
@@ -152,7 +191,8 @@ def _compiled(
     folder = digest(key, policy.digest)
     cache.write(os.path.join(folder, "policy"), pickle.dumps(policy))
     _keep_texts(cache, folder, sources)
-    cache.write(key, marshal.dumps((policy.digest, folder, looks_back, sources)))
+    known = (policy.digest, folder, looks_back, policy.max_retries, sources)
+    cache.write(key, marshal.dumps(known))
     return Artifact(policy.digest, lambda: policy, place, looks_back, cache, folder, notes)
 
 
@@ -191,19 +231,19 @@ def _keep_texts(cache: Cache, folder: str, sources: Sequence[tuple[str, Rank, st
                 cache.write(_text_entry(folder, was), text)
 
 
-def _unchanged(cache: Cache, key: str) -> tuple[str, str, bool] | None:
-    """The policy digest, the folder and whether rules look back, of a cache entry whose sources
-    are all as they were."""
+def _unchanged(cache: Cache, key: str) -> _Known | None:
+    """What a cache entry says whose sources are all as they were."""
     body = cache.read(key)
     if body is None:
         return None
-    policy_digest, folder, looks_back, sources = marshal.loads(body)  # noqa: S302 (checked)
+    *facts, sources = marshal.loads(body)  # noqa: S302 (checked by the cache)
+    known = _Known(*facts)
     with contextlib.suppress(Unreadable):
         for path, rank, was in sources:
             text = read(path, rank)
-            if not cache.holds(_text_entry(folder, was), text) and fingerprint(text) != was:
+            if not cache.holds(_text_entry(known.folder, was), text) and fingerprint(text) != was:
                 return None
-        return policy_digest, folder, looks_back
+        return known
     return None
 
 
@@ -212,26 +252,35 @@ def _text_entry(folder: str, fingerprint: str) -> str:
 
 
 def _cached(
-    known: tuple[str, str, bool],
+    known: _Known,
     roots: list[Root],
     cache: Cache,
     notes: tuple[str, ...],
     place: tuple[str, str],
 ) -> Artifact:
-    policy_digest, folder, looks_back = known
 
     def policy() -> EffectivePolicy:
-        import pickle
-
-        body = cache.read(os.path.join(folder, "policy"))
-        if body is not None:
-            kept: EffectivePolicy = pickle.loads(body)  # noqa: S301 (this user's own, checked)
+        kept = _pickled(cache, known.folder)
+        if kept is not None:
             return kept
         from tool_intent.policy.load import load as load_policy
 
         loaded = load_policy(roots)
-        if loaded.digest != policy_digest:
+        if loaded.digest != known.digest:
             raise PolicyError("the policy changed while it was in use; start a new session")
         return loaded
 
-    return Artifact(policy_digest, policy, place, looks_back, cache, folder, notes)
+    return Artifact(
+        known.digest, policy, place, known.looks_back, cache, known.folder, notes,
+        max_retries=known.max_retries,
+    )  # fmt: skip
+
+
+def _pickled(cache: Cache, folder: str) -> EffectivePolicy | None:
+    import pickle
+
+    body = cache.read(os.path.join(folder, "policy"))
+    if body is None:
+        return None
+    kept: EffectivePolicy = pickle.loads(body)  # noqa: S301 (this user's own, checked)
+    return kept

@@ -15,6 +15,7 @@ from tool_intent.policy.entries import FileReader
 from tool_intent.policy.environments import Environments
 from tool_intent.policy.files import BUILT_IN, UNTIL_MENDED, CatalogFile, PolicyFile, Reader
 from tool_intent.policy.model import (
+    MAX_RETRIES,
     CatalogTool,
     EffectivePolicy,
     FieldDefinition,
@@ -72,6 +73,7 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
     items: list[Requirement | Rule] = []
     fields: dict[str, list[FieldDefinition]] = {}
     unlisted: list[Unlisted] = []
+    retries: list[int] = []
     for file, rank, part in parts:
         _check_layer(file, rank, report)
         for definition in part.definitions():
@@ -79,12 +81,14 @@ def load(roots: Sequence[Root], refused: Sequence[Candidate] = ()) -> EffectiveP
         items += part.requirements(partial(environments.of, file, rank))
         items += _rules(file, rank, environments, settings, report)
         unlisted += part.unlisted()
+        retries += part.max_retries()
     _check_ids(ranked, report)
 
     return EffectivePolicy(
         items=tuple(close_groups(items, declared, groups)),
         fields=_with_built_in(fields),
         unlisted=tuple(unlisted),
+        max_retries=min(retries, default=MAX_RETRIES),
         groups=groups,
         catalog=tools,
         sources=_sources(ranked, catalogs),

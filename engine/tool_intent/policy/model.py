@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.tree import Condition
@@ -115,18 +115,24 @@ class CatalogTool:
     schema: Mapping[str, Any] | None
 
 
+#: Refusals of one tool in a row after which the model is told to stop, where no file says.
+MAX_RETRIES: Final = 5
+
+
 @dataclass(frozen=True, slots=True)
 class EffectivePolicy:
     """Everything that applies, with the place that says it.
 
     `fields[name]` lists definitions, the extender's first. `groups` maps `@name` to names, globs
     and groups. `broken` holds the errors of files that were found and cannot be used: each call
-    is then denied. `digest` is `sha256:…` over all of it and the Unicode version.
+    is then denied. `digest` is `sha256:…` over all of it and the Unicode version. `max_retries` is
+    the smallest that any file says.
     """
 
     items: tuple[Requirement | Rule, ...] = ()
     fields: Mapping[str, tuple[FieldDefinition, ...]] = field(default_factory=dict)
     unlisted: tuple[Unlisted, ...] = ()
+    max_retries: int = MAX_RETRIES
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     catalog: Mapping[str, tuple[CatalogTool, ...]] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()

@@ -29,7 +29,8 @@ class Image(NamedTuple):
     carrier, the template number of each of its fields, `collision` likewise; `taken` are the
     fields, with their place, that a catalog's schema of the tool defines itself. `asks` says
     whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
-    `roles` what arguments they mean.
+    `roles` what arguments they mean; `reads` are the arguments that they may look at, None for
+    any.
     """
 
     tool: str
@@ -47,6 +48,7 @@ class Image(NamedTuple):
     taken: tuple[tuple[tuple[str, ...], str], ...]
     asks: bool
     roles: dict[str, tuple[tuple[str, ...], ...]]
+    reads: tuple[str, ...] | None
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -101,8 +103,8 @@ class Program:
     mean nothing special to any host."""
 
     __slots__ = (
-        "adverts", "carriers", "collision", "judge", "known", "misspelt", "roles", "rules",
-        "taken", "templates", "tool",
+        "adverts", "carriers", "collision", "judge", "known", "misspelt", "reads",
+        "roles", "rules", "taken", "templates", "tool",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -115,6 +117,7 @@ class Program:
         self.known = image.known
         self.taken = frozenset(image.taken)
         self.roles = image.roles
+        self.reads = image.reads
         names = _linked(image, self.templates)
         self.judge: Judge = names["judge"]
         #: Judges a call by rules, where there are any.

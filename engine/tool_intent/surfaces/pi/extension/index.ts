@@ -1,0 +1,247 @@
+/**
+ * tool-intent for the pi coding agent: each call carries its reasons, and is judged before it runs.
+ *
+ * `tool_call` decides, and depends on nothing else here: a tool whose schema could not be changed,
+ * an engine that is gone, an error in this file deny.
+ */
+import type { ExtensionAPI, ExtensionContext } from "@mariozechner/pi-coding-agent";
+import { brief, type Omitted, strip } from "./arguments.ts";
+import { report } from "./command.ts";
+import { type Manifest, manifest } from "./manifest.ts";
+import { drawReasons, reasons } from "./rendering.ts";
+import { Session } from "./session.ts";
+import { shadow } from "./shadow.ts";
+import { complaints, isOurs, plain, unjudged, withComplaints } from "./text.ts";
+
+const NAME = "tool-intent";
+const LONGEST_ASKED = 600;
+
+/** What the engine answers to `decide`; see `Judgement` in `surfaces/judging.py`. */
+interface Judgement {
+	decision: "allow" | "ask" | "deny";
+	message: string | null;
+	strip: (string | number)[][];
+	stop: boolean;
+}
+
+/** What a `tool_call` handler may answer; pi 0.73 does not know `terminate`, and ignores it. */
+interface Block {
+	block: true;
+	reason: string;
+	terminate?: boolean;
+}
+
+export default function (pi: ExtensionAPI): void {
+	let installed: Manifest | undefined;
+	let broken = "";
+	try {
+		installed = manifest();
+		if (installed.mode === "shadow") shadow(pi);
+	} catch (error) {
+		broken = (error as Error).message;
+	}
+	let session: Session | undefined;
+	let warned = new Set<string>();
+	/** Arguments as the model sent them, of calls that pi has not answered yet. */
+	const sent = new Map<string, unknown>();
+	/** What came of calls of this turn: told when it is over, so that they do not help each other. */
+	const outcomes = new Map<string, boolean>();
+	let stop = false;
+
+	function opened(ctx: ExtensionContext): Session {
+		if (!installed) throw new Error(broken);
+		const id = ctx.sessionManager.getSessionId();
+		if (session?.id !== id) session = new Session(pi, id, installed.python, ctx.cwd);
+		return session;
+	}
+
+	/** Tell a person what they should know, once. */
+	function warn(ctx: ExtensionContext, text: string): void {
+		if (warned.has(text)) return;
+		warned.add(text);
+		if (ctx.hasUI) ctx.ui.notify(`${NAME}: ${plain(text, 600)}`, "warning");
+		else console.error(`${NAME}: ${plain(text, 600)}`);
+	}
+
+	/** Advertise what is new; what fails here is told, and denied when a call comes. */
+	async function sweep(ctx: ExtensionContext): Promise<void> {
+		try {
+			const here = opened(ctx);
+			await here.sweep();
+			for (const note of here.bridge.state?.notes ?? []) warn(ctx, note);
+			for (const [tool, why] of here.unadvertised) {
+				warn(ctx, `the fields of ${tool} are not advertised: ${why}. Its calls are judged all the same.`);
+			}
+		} catch (error) {
+			warn(ctx, `every call is denied: ${(error as Error).message}`);
+		}
+	}
+
+	async function begun(ctx: ExtensionContext): Promise<void> {
+		await sweep(ctx);
+		const state = session?.bridge.state;
+		if (!session || !state) return;
+		pi.appendEntry(NAME, { engine: state.engine, policies: state.policies });
+		const { covered } = session.coverage;
+		ctx.ui.setStatus(NAME, `${NAME} ${state.policies[0].slice(7, 15)}: asks of ${covered.length} tools`);
+	}
+
+	function context(ctx: ExtensionContext): object {
+		return { agent: "pi", model: ctx.model?.id, cwd: ctx.cwd };
+	}
+
+	async function judged(ctx: ExtensionContext, tool: string, input: unknown, id: string, parent?: string): Promise<Judgement> {
+		const here = opened(ctx);
+		const { args, omitted } = brief(input, here.plans.get(tool));
+		const params: Record<string, unknown> = { tool, args, id, session: here.id, context: context(ctx) };
+		if (parent) params.parent = parent;
+		if (omitted.length > 0) params.omitted = omitted satisfies Omitted[];
+		if (here.bridge.state?.readsHistory) params.now = Date.now() / 1000;
+		return here.bridge.call("decide", params);
+	}
+
+	function refusal(tool: string, reason: string, ended = false): Block {
+		session?.refused(tool, reason);
+		stop ||= ended;
+		return ended ? { block: true, reason, terminate: true } : { block: true, reason };
+	}
+
+	/** Whether the person says yes to these very arguments, which are frozen by now. */
+	async function approved(ctx: ExtensionContext, tool: string, original: unknown, input: unknown, message: string): Promise<boolean> {
+		const why = message.split("\n").slice(1, -1).map((line) => plain(line, 300));
+		const lines = [...why, "", ...reasons(original, session?.plans.get(tool)), "", plain(JSON.stringify(input), LONGEST_ASKED)];
+		return ctx.ui.confirm(`${NAME}: may ${plain(tool, 80)} run?`, lines.join("\n"), { signal: ctx.signal });
+	}
+
+	async function asked(ctx: ExtensionContext, event: any, given: Judgement): Promise<Block | undefined> {
+		const here = opened(ctx);
+		const tool = event.toolName;
+		const message = given.message ?? "";
+		const said = message.split("\n").slice(0, -1).join("\n");
+		const original = structuredClone(event.input);
+		strip(event.input, given.strip);
+		if (ctx.hasUI && (await approved(ctx, tool, original, event.input, message))) return undefined;
+		const { stop: ended } = await here.bridge.call("refused", { session: here.id, tool });
+		const who = ctx.hasUI ? "The user said no." : "Nobody could be asked here.";
+		return refusal(tool, `${said}\n${who} Do not send it again: ask the user how to go on.`, ended);
+	}
+
+	pi.on("session_start", async (_event, ctx) => {
+		warned = new Set();
+		await begun(ctx);
+	});
+	pi.on("before_agent_start", async (_event, ctx) => sweep(ctx));
+	pi.on("turn_start", async (_event, ctx) => {
+		stop = false;
+		try {
+			if (await opened(ctx).refresh()) pi.appendEntry(NAME, { policies: session?.bridge.state?.policies });
+		} catch {
+			// The sweep tells it.
+		}
+		await sweep(ctx);
+	});
+	pi.on("tool_execution_start", async (event, ctx) => {
+		sent.set(event.toolCallId, event.args);
+		await sweep(ctx);
+	});
+
+	pi.on("tool_call", async (event: any, ctx): Promise<Block | undefined> => {
+		const tool: string = event.toolName;
+		try {
+			await sweep(ctx);
+			const given = await judged(ctx, tool, event.input, event.toolCallId, event.parentToolCallId);
+			if (given.decision === "allow") strip(event.input, given.strip);
+			else if (given.decision === "ask") return await asked(ctx, event, given);
+			else return refusal(tool, given.message ?? unjudged(tool, "no reason was given"), given.stop);
+			return undefined;
+		} catch (error) {
+			return refusal(tool, unjudged(tool, (error as Error).message));
+		}
+	});
+
+	pi.on("tool_result", async (event) => {
+		outcomes.set(event.toolCallId, !event.isError);
+	});
+
+	/** pi's own check of the arguments echoes them all: a large file costs the model thousands of tokens. */
+	pi.on("message_end", async (event, ctx) => {
+		const message: any = event.message;
+		if (message.role !== "toolResult") return undefined;
+		const input = sent.get(message.toolCallId);
+		sent.delete(message.toolCallId);
+		const [first] = message.content ?? [];
+		const lines = message.isError && first?.type === "text" ? complaints(first.text) : undefined;
+		if (!lines) return undefined;
+		const text = await worded(ctx, message.toolName, input, message.toolCallId, lines);
+		return { message: { ...message, content: [{ type: "text", text }] } };
+	});
+
+	/** Our message for arguments that pi's own check refused. */
+	async function worded(ctx: ExtensionContext, tool: string, input: unknown, id: string, lines: string[]): Promise<string> {
+		const named = plain(tool, 80);
+		const own = (theirs: string[]) =>
+			[`pi refused this ${named}; nothing was executed.`, ...theirs.map((line) => `- ${plain(line)}`), "Send the call again with these corrected."].join("\n");
+		try {
+			const here = opened(ctx);
+			const fields = here.plans.get(tool)?.fields ?? [];
+			const theirs = lines.filter((line) => !isOurs(line, fields));
+			const given = await judged(ctx, tool, repaired(input, here, tool), id);
+			await here.bridge.call("outcome", { session: here.id, id, outcome: "failed" });
+			if (given.decision === "deny" && given.message) {
+				return refusal(tool, withComplaints(given.message, theirs), given.stop).reason;
+			}
+			const { stop: ended } = await here.bridge.call("refused", { session: here.id, tool });
+			return refusal(tool, own(lines), ended).reason;
+		} catch {
+			return refusal(tool, own(lines)).reason;
+		}
+	}
+
+	pi.on("turn_end", async (_event, ctx) => {
+		try {
+			const here = opened(ctx);
+			for (const [id, ok] of outcomes) {
+				await here.bridge.call("outcome", { session: here.id, id, outcome: ok ? "passed" : "failed" });
+			}
+		} catch {
+			// An outcome that is not told leaves the call as tried: rules only get stricter.
+		}
+		outcomes.clear();
+		if (stop) ctx.abort();
+	});
+
+	pi.on("session_shutdown", async (event) => {
+		session?.close(event.reason === "reload");
+		session = undefined;
+	});
+
+	pi.registerCommand(NAME, {
+		description: "What tool-intent enforces here: policy, sources, tools, last refusals",
+		handler: async (_args, ctx) => {
+			try {
+				await sweep(ctx);
+				ctx.ui.notify((await report(opened(ctx))).join("\n"), "info");
+			} catch (error) {
+				ctx.ui.notify(`${NAME}: every call is denied: ${(error as Error).message}`, "error");
+			}
+		},
+	});
+
+	drawReasons(pi, (tool) => session?.plans.get(tool));
+}
+
+/** Lists that a model sent as JSON text, which pi takes for lists before it checks. */
+function repaired(input: unknown, session: Session, tool: string): unknown {
+	if (typeof input !== "object" || input === null) return input ?? {};
+	const copy: Record<string, unknown> = Object.fromEntries(Object.entries(input));
+	for (const { at } of session.plans.get(tool)?.places ?? []) {
+		const value = at.length > 1 && at[1] === "[]" ? copy[at[0]] : undefined;
+		if (typeof value !== "string") continue;
+		try {
+			copy[at[0]] = JSON.parse(value);
+		} catch {
+			// It is what it is.
+		}
+	}
+	return copy;
+}
