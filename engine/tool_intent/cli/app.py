@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, rules
+from tool_intent.cli import authoring, calls, inspection, pi, rules
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
 
@@ -41,3 +41,4 @@ app.command("show")(inspection.show)
 app.command("schema")(inspection.schema)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
+app.add_typer(pi.app, name="pi")

@@ -5,13 +5,13 @@
  * an engine that is gone, an error in this file deny.
  */
 import type { ExtensionAPI, ExtensionContext } from "@mariozechner/pi-coding-agent";
-import { brief, type Omitted, strip } from "./arguments.ts";
+import { asSent, brief, type Omitted, repaired, strip } from "./arguments.ts";
 import { report } from "./command.ts";
 import { type Manifest, manifest } from "./manifest.ts";
 import { drawReasons, reasons } from "./rendering.ts";
 import { Session } from "./session.ts";
 import { shadow } from "./shadow.ts";
-import { complaints, isOurs, plain, unjudged, withComplaints } from "./text.ts";
+import { complaints, plain, theirs, unjudged, unreadable, withComplaints } from "./text.ts";
 
 const NAME = "tool-intent";
 const LONGEST_ASKED = 600;
@@ -59,7 +59,13 @@ export default function (pi: ExtensionAPI): void {
 	function warn(ctx: ExtensionContext, text: string): void {
 		if (warned.has(text)) return;
 		warned.add(text);
-		if (ctx.hasUI) ctx.ui.notify(`${NAME}: ${plain(text, 600)}`, "warning");
+		let person = false;
+		try {
+			person = ctx.hasUI;
+		} catch {
+			return; // the session is over: pi 0.73 tells of its last events when it has ended
+		}
+		if (person) ctx.ui.notify(`${NAME}: ${plain(text, 600)}`, "warning");
 		else console.error(`${NAME}: ${plain(text, 600)}`);
 	}
 
@@ -92,7 +98,8 @@ export default function (pi: ExtensionAPI): void {
 
 	async function judged(ctx: ExtensionContext, tool: string, input: unknown, id: string, parent?: string): Promise<Judgement> {
 		const here = opened(ctx);
-		const { args, omitted } = brief(input, here.plans.get(tool));
+		const plan = here.plans.get(tool);
+		const { args, omitted } = brief(asSent(input, repaired(sent.get(id), plan), plan), plan);
 		const params: Record<string, unknown> = { tool, args, id, session: here.id, context: context(ctx) };
 		if (parent) params.parent = parent;
 		if (omitted.length > 0) params.omitted = omitted satisfies Omitted[];
@@ -168,7 +175,6 @@ export default function (pi: ExtensionAPI): void {
 		const message: any = event.message;
 		if (message.role !== "toolResult") return undefined;
 		const input = sent.get(message.toolCallId);
-		sent.delete(message.toolCallId);
 		const [first] = message.content ?? [];
 		const lines = message.isError && first?.type === "text" ? complaints(first.text) : undefined;
 		if (!lines) return undefined;
@@ -179,21 +185,20 @@ export default function (pi: ExtensionAPI): void {
 	/** Our message for arguments that pi's own check refused. */
 	async function worded(ctx: ExtensionContext, tool: string, input: unknown, id: string, lines: string[]): Promise<string> {
 		const named = plain(tool, 80);
-		const own = (theirs: string[]) =>
-			[`pi refused this ${named}; nothing was executed.`, ...theirs.map((line) => `- ${plain(line)}`), "Send the call again with these corrected."].join("\n");
+		const own = withComplaints(`pi refused this ${named}; nothing was executed.\nSend the call again with these corrected.`, lines);
 		try {
 			const here = opened(ctx);
-			const fields = here.plans.get(tool)?.fields ?? [];
-			const theirs = lines.filter((line) => !isOurs(line, fields));
-			const given = await judged(ctx, tool, repaired(input, here, tool), id);
-			await here.bridge.call("outcome", { session: here.id, id, outcome: "failed" });
-			if (given.decision === "deny" && given.message) {
-				return refusal(tool, withComplaints(given.message, theirs), given.stop).reason;
+			const plan = here.plans.get(tool);
+			const given = unreadable(lines) ? undefined : await judged(ctx, tool, repaired(input, plan), id);
+			if (given) await here.bridge.call("outcome", { session: here.id, id, outcome: "failed" });
+			if (given?.decision === "deny" && given.message) {
+				const rest = theirs(lines, plan?.fields ?? []);
+				return refusal(tool, withComplaints(given.message, rest), given.stop).reason;
 			}
 			const { stop: ended } = await here.bridge.call("refused", { session: here.id, tool });
-			return refusal(tool, own(lines), ended).reason;
+			return refusal(tool, own, ended).reason;
 		} catch {
-			return refusal(tool, own(lines)).reason;
+			return refusal(tool, own).reason;
 		}
 	}
 
@@ -204,9 +209,10 @@ export default function (pi: ExtensionAPI): void {
 				await here.bridge.call("outcome", { session: here.id, id, outcome: ok ? "passed" : "failed" });
 			}
 		} catch {
-			// An outcome that is not told leaves the call as tried: rules only get stricter.
+			// The engine is gone: the next call is denied, or judged by one that is told all again.
 		}
 		outcomes.clear();
+		sent.clear();
 		if (stop) ctx.abort();
 	});
 
@@ -228,20 +234,4 @@ export default function (pi: ExtensionAPI): void {
 	});
 
 	drawReasons(pi, (tool) => session?.plans.get(tool));
-}
-
-/** Lists that a model sent as JSON text, which pi takes for lists before it checks. */
-function repaired(input: unknown, session: Session, tool: string): unknown {
-	if (typeof input !== "object" || input === null) return input ?? {};
-	const copy: Record<string, unknown> = Object.fromEntries(Object.entries(input));
-	for (const { at } of session.plans.get(tool)?.places ?? []) {
-		const value = at.length > 1 && at[1] === "[]" ? copy[at[0]] : undefined;
-		if (typeof value !== "string") continue;
-		try {
-			copy[at[0]] = JSON.parse(value);
-		} catch {
-			// It is what it is.
-		}
-	}
-	return copy;
 }

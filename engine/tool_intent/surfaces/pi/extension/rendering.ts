@@ -1,6 +1,7 @@
 /** Intent and rationale under each call, below what pi itself draws. */
 import * as host from "@mariozechner/pi-coding-agent";
 import { Container, Text } from "@mariozechner/pi-tui";
+import { objectsAt } from "./arguments.ts";
 import type { Plan } from "./schema.ts";
 import { plain } from "./text.ts";
 
@@ -18,27 +19,19 @@ const PATCHED = Symbol.for("tool-intent.pi.rendering");
 export function reasons(args: unknown, plan: Plan | undefined): string[] {
 	const lines: string[] = [];
 	for (const { at, properties } of plan?.places ?? []) {
-		for (const [where, place] of reached(args, at)) {
+		for (const [path, place] of objectsAt(args, at)) {
 			for (const [name] of properties) {
-				if (Object.hasOwn(place, name)) lines.push(`${where}${name}: ${plain((place as any)[name])}`);
+				if (Object.hasOwn(place, name)) lines.push(`${spoken(path)}${name}: ${plain(place[name])}`);
 			}
 		}
 	}
 	return lines;
 }
 
-function reached(args: unknown, at: string[]): [string, object][] {
-	let found: [string, unknown][] = [["", args]];
-	for (const step of at) {
-		found = found.flatMap(([where, value]): [string, unknown][] => {
-			if (step === "[]") return Array.isArray(value) ? value.map((one, n) => [`${where}[${n}]`, one]) : [];
-			const has = typeof value === "object" && value !== null && Object.hasOwn(value, step);
-			return has ? [[where ? `${where}.${step}` : step, (value as any)[step]]] : [];
-		});
-	}
-	return found
-		.filter((one): one is [string, object] => typeof one[1] === "object" && one[1] !== null)
-		.map(([where, value]) => [where ? `${where} ` : "", value]);
+/** A path as people write it: `edits[1] `; empty for the call itself. */
+function spoken(path: (string | number)[]): string {
+	const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`));
+	return steps.length > 0 ? `${steps.join("").slice(1)} ` : "";
 }
 
 /** A renderer that draws what `base` draws, and the reasons below. */

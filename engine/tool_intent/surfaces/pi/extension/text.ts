@@ -18,23 +18,36 @@ export function unjudged(tool: string, why: string): string {
 	].join("\n");
 }
 
-const OPENING = /^Validation failed for tool /;
+const OPENING = /^(?:Validation failed|Invalid arguments) for tool "[^"]*": ?/;
+const UNREADABLE = "the arguments cannot be read: ";
 const ECHO = "\n\nReceived arguments:";
 
 /** What pi's own check of the arguments says, line by line; undefined where this is none. */
 export function complaints(text: string): string[] | undefined {
-	if (!OPENING.test(text)) return undefined;
-	const [said] = text.split(ECHO, 1);
-	return said.split("\n").slice(1).map((line) => line.replace(/^\s*-\s*/, "").trim()).filter((line) => line !== "");
+	const opening = OPENING.exec(text)?.[0];
+	if (opening === undefined) return undefined;
+	const [said] = text.slice(opening.length).split(ECHO, 1);
+	if (text.startsWith("Invalid")) return [UNREADABLE + said];
+	return said.split("\n").map((line) => line.replace(/^\s*-\s*/, "").trim()).filter((line) => line !== "");
 }
 
-/** Whether a complaint is about one of our fields, which the engine words better. */
-export function isOurs(complaint: string, fields: string[]): boolean {
-	const [path, ...rest] = complaint.split(": ");
-	const last = path.split(/[./]/).pop() ?? "";
-	if (fields.includes(last)) return true;
-	const named = /required propert(?:y|ies) (.*)$/.exec(rest.join(": "))?.[1];
-	return named !== undefined && named.split(", ").every((name) => fields.includes(name));
+/** Whether the complaint is that there is no JSON, so that no field can be said to be missing. */
+export function unreadable(complaints: string[]): boolean {
+	return complaints[0]?.startsWith(UNREADABLE) ?? false;
+}
+
+/** The complaints that are not about our fields, which the engine words better. */
+export function theirs(complaints: string[], fields: string[]): string[] {
+	return complaints.flatMap((complaint) => {
+		const colon = complaint.indexOf(": ");
+		const steps = complaint.slice(0, colon).split(".");
+		// pi 0.73 names the first that is missing as the place, and all of them in its words.
+		const missing = /^must have required propert(?:y|ies) (.+)$/.exec(complaint.slice(colon + 2))?.[1];
+		if (missing === undefined) return fields.includes(steps[steps.length - 1]) ? [] : [complaint];
+		const above = steps.slice(0, -1);
+		const names = missing.split(", ").filter((name) => !fields.includes(name));
+		return names.map((name) => `${[...above, name].join(".")}: missing`);
+	});
 }
 
 /** A refusal's message with lines of pi's own check before its last one. */
