@@ -8,8 +8,9 @@ import os
 import shlex
 import subprocess
 import sys
+import threading
 import venv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -63,10 +64,20 @@ class Session(NamedTuple):
         content = [c for m in self.messages("assistant") for c in m["content"]]
         return {c["id"]: c["arguments"] for c in content if c["type"] == "toolCall"}
 
+    @property
+    def told(self) -> dict[str, str]:
+        """What the model was told of each call, by its id, as the requests have it."""
+        messages = [m for r in self.requests for m in r["messages"] if m["role"] == "tool"]
+        return {m["tool_call_id"]: _text(m["content"]) for m in messages}
+
     def tool(self, name: str, request: int = 0) -> dict[str, Any]:
         """A tool as the model was shown it in a request."""
         shown = [t["function"] for t in self.requests[request].get("tools", ())]
         return next(t for t in shown if t["name"] == name)
+
+
+def _text(content: str | list[dict[str, Any]]) -> str:
+    return content if isinstance(content, str) else "".join(c.get("text", "") for c in content)
 
 
 def engine(folder: Path) -> Path:
@@ -206,3 +217,101 @@ def reasoned(**args: Any) -> dict[str, Any]:
         "intent": "Keep the notes of the release",
         "rationale": "The checklist of the release asks for them in one file",
     }
+
+
+class Rpc:
+    """A session driven line by line, where a person can be asked."""
+
+    def __init__(self, pi: Pi, script: Script, answers: Sequence[bool] = ()) -> None:
+        """`answers` are what the person says to each dialogue, in order."""
+        self.pi = pi
+        self.model = ScriptedModel(script)
+        self.asked: list[dict[str, Any]] = []
+        self.told: list[str] = []
+        self._answers = list(answers)
+        self._before = set(pi.files())
+
+    def __enter__(self) -> Rpc:
+        self.model.__enter__()
+        self.pi.serve(self.model)
+        self._process = subprocess.Popen(
+            self.pi.arguments("rpc", (), ()),
+            cwd=self.pi.workspace,
+            env=self.pi.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._watch = threading.Timer(DEADLINE, self._process.kill)
+        self._watch.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(20)
+        finally:
+            self._process.kill()
+            self._process.wait()
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+            self._watch.cancel()
+            self.model.__exit__(None, None, None)
+
+    def prompt(self, text: str) -> None:
+        """Say something to the model, and wait until it has done with it."""
+        end = {"pi-0.73": "agent_end", "pi-1": "agent_settled"}[self.pi.line]
+        self._send({"type": "prompt", "message": text})
+        self._until(lambda event: event["type"] == end)
+
+    def command(self, **command: Any) -> None:
+        """Send a command, and wait for its answer."""
+        self._send(command)
+        self._until(lambda e: e["type"] == "response" and e["command"] == command["type"])
+
+    @property
+    def results(self) -> dict[str, Result]:
+        """What calls came to, by id, over all session files of this process; a later file's wins."""
+        paths = [path for path in self.pi.files() if path not in self._before]
+        found: dict[str, Result] = {}
+        for path in paths:
+            found |= Session(0, [], "", [], read(path)).results
+        return found
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+    def _until(self, ends: Callable[[dict[str, Any]], bool]) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            event = json.loads(line)
+            if event["type"] == "extension_ui_request":
+                self._answer(event)
+            if ends(event):
+                return
+        raise AssertionError("pi ended before it was done")
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        if request["method"] == "confirm":
+            self.asked.append(request)
+            said = self._answers.pop(0)
+            self._send({"type": "extension_ui_response", "id": request["id"], "confirmed": said})
+        elif request["method"] == "notify":
+            self.told.append(request["message"])
+
+
+def children_of(python: Path) -> list[int]:
+    """The process ids of engines that were started with an interpreter."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if command[0] == os.fsencode(python) and any(b"surfaces.bridge" in c for c in command):
+            found.append(int(folder.name))
+    return found

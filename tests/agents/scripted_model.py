@@ -9,7 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-#: What the model does next: `{"calls": [{"name", "args" or "raw"}]}` or `{"text"}`.
+#: What the model does next: `{"calls": [{"name", "args" or "raw"}]}` or `{"text"}`; `do`, a function,
+#: is called before.
 Step: TypeAlias = dict[str, Any]
 #: Steps in order, or a function of the request that holds so many assistant messages.
 Script: TypeAlias = Sequence[Step] | Callable[[dict[str, Any], int], Step]
@@ -65,6 +66,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(body)
         number, step = self.server.step(body)
+        if "do" in step:
+            step["do"]()
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")

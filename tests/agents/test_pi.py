@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .harness import LINES, Pi, calls, engine, reasoned
+from .harness import LINES, Pi, calls, reasoned
 from .installed import AGENTS
 
 POLICY = """\
@@ -88,12 +88,6 @@ class Shown:
         return {n: p.read_text(encoding="utf-8") if p.exists() else None for n, p in paths.items()}
 
 
-@pytest.fixture(scope="session")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An interpreter whose isolated mode has the engine of this checkout."""
-    return engine(tmp_path_factory.mktemp("engine"))
-
-
 @pytest.fixture(scope="session", params=LINES)
 def shown(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, python: Path
@@ -125,6 +119,7 @@ def test_a_call_comes_to_what_it_should(number: int, shown: Shown) -> None:
         assert "Received arguments" not in result.text
         assert len(result.text) <= scenario.get("longest", 1_500)
         assert id not in shown.received, "what is refused reaches no tool"
+        assert shown.session.told[id] == result.text, "the model is told what the session keeps"
     if "says" in scenario:
         assert scenario["says"] in result.text
     if scenario.get("gets"):

@@ -67,10 +67,15 @@ export class Bridge {
 	/** The result of a method; starts the engine if need be. Rejects where there is none in time. */
 	async call(method: string, params: object, deadline = DEADLINE): Promise<any> {
 		if (!this.child) await (this.starting ??= this.start().finally(() => (this.starting = undefined)));
-		if (this.state?.readsHistory && (method === "decide" || method === "outcome")) this.remember(method, params);
 		const result = await this.send(method, params, deadline);
+		if (this.state?.readsHistory && (method === "decide" || method === "outcome")) this.remember(method, params);
 		if (method === "reload") this.state = { ...this.state, ...result };
 		return result;
+	}
+
+	/** Whether the engine failed, and will be started anew for the next call. */
+	get recovers(): boolean {
+		return this.failures === 1;
 	}
 
 	/** Let the failures so far be forgotten: a person has asked for a new beginning. */

@@ -47,11 +47,13 @@ export default function (pi: ExtensionAPI): void {
 	/** What came of calls of this turn: told when it is over, so that they do not help each other. */
 	const outcomes = new Map<string, boolean>();
 	let stop = false;
+	const endsByItself = "registerToolRenderer" in pi;
 
 	function opened(ctx: ExtensionContext): Session {
 		if (!installed) throw new Error(broken);
 		const id = ctx.sessionManager.getSessionId();
 		if (session?.id !== id) session = new Session(pi, id, installed.python, ctx.cwd);
+		session.context = { agent: "pi", model: ctx.model?.id, cwd: ctx.cwd };
 		return session;
 	}
 
@@ -92,24 +94,22 @@ export default function (pi: ExtensionAPI): void {
 		ctx.ui.setStatus(NAME, `${NAME} ${state.policies[0].slice(7, 15)}: asks of ${covered.length} tools`);
 	}
 
-	function context(ctx: ExtensionContext): object {
-		return { agent: "pi", model: ctx.model?.id, cwd: ctx.cwd };
-	}
-
-	async function judged(ctx: ExtensionContext, tool: string, input: unknown, id: string, parent?: string): Promise<Judgement> {
-		const here = opened(ctx);
+	async function judged(here: Session, tool: string, input: unknown, id: string, parent?: string): Promise<Judgement> {
 		const plan = here.plans.get(tool);
 		const { args, omitted } = brief(asSent(input, repaired(sent.get(id), plan), plan), plan);
-		const params: Record<string, unknown> = { tool, args, id, session: here.id, context: context(ctx) };
+		const params: Record<string, unknown> = { tool, args, id, session: here.id, context: here.context };
 		if (parent) params.parent = parent;
 		if (omitted.length > 0) params.omitted = omitted satisfies Omitted[];
 		if (here.bridge.state?.readsHistory) params.now = Date.now() / 1000;
 		return here.bridge.call("decide", params);
 	}
 
-	function refusal(tool: string, reason: string, ended = false): Block {
+	function refusal(ctx: ExtensionContext, tool: string, reason: string, ended = false): Block {
 		session?.refused(tool, reason);
-		stop ||= ended;
+		// pi 1.x takes no answer from a run that was aborted, and has `terminate`; pi 0.73 goes on to the
+		// next request before it tells that the turn is over.
+		if (ended && endsByItself) stop = true;
+		else if (ended) ctx.abort();
 		return ended ? { block: true, reason, terminate: true } : { block: true, reason };
 	}
 
@@ -130,23 +130,24 @@ export default function (pi: ExtensionAPI): void {
 		if (ctx.hasUI && (await approved(ctx, tool, original, event.input, message))) return undefined;
 		const { stop: ended } = await here.bridge.call("refused", { session: here.id, tool });
 		const who = ctx.hasUI ? "The user said no." : "Nobody could be asked here.";
-		return refusal(tool, `${said}\n${who} Do not send it again: ask the user how to go on.`, ended);
+		return refusal(ctx, tool, `${said}\n${who} Do not send it again: ask the user how to go on.`, ended);
 	}
 
 	pi.on("session_start", async (_event, ctx) => {
 		warned = new Set();
 		await begun(ctx);
 	});
-	pi.on("before_agent_start", async (_event, ctx) => sweep(ctx));
-	pi.on("turn_start", async (_event, ctx) => {
-		stop = false;
+	/** Before the model is asked: the policy as it is now, and every tool that there is now. */
+	async function renew(ctx: ExtensionContext): Promise<void> {
 		try {
 			if (await opened(ctx).refresh()) pi.appendEntry(NAME, { policies: session?.bridge.state?.policies });
 		} catch {
 			// The sweep tells it.
 		}
 		await sweep(ctx);
-	});
+	}
+	pi.on("before_agent_start", async (_event, ctx) => sweep(ctx));
+	pi.on("turn_start", async (_event, ctx) => renew(ctx));
 	pi.on("tool_execution_start", async (event, ctx) => {
 		sent.set(event.toolCallId, event.args);
 		await sweep(ctx);
@@ -156,13 +157,13 @@ export default function (pi: ExtensionAPI): void {
 		const tool: string = event.toolName;
 		try {
 			await sweep(ctx);
-			const given = await judged(ctx, tool, event.input, event.toolCallId, event.parentToolCallId);
+			const given = await judged(opened(ctx), tool, event.input, event.toolCallId, event.parentToolCallId);
 			if (given.decision === "allow") strip(event.input, given.strip);
 			else if (given.decision === "ask") return await asked(ctx, event, given);
-			else return refusal(tool, given.message ?? unjudged(tool, "no reason was given"), given.stop);
+			else return refusal(ctx, tool, given.message ?? unjudged(tool, "no reason was given"), given.stop);
 			return undefined;
 		} catch (error) {
-			return refusal(tool, unjudged(tool, (error as Error).message));
+			return refusal(ctx, tool, unjudged(tool, (error as Error).message, session?.bridge.recovers));
 		}
 	});
 
@@ -170,16 +171,37 @@ export default function (pi: ExtensionAPI): void {
 		outcomes.set(event.toolCallId, !event.isError);
 	});
 
-	/** pi's own check of the arguments echoes them all: a large file costs the model thousands of tokens. */
-	pi.on("message_end", async (event, ctx) => {
-		const message: any = event.message;
-		if (message.role !== "toolResult") return undefined;
-		const input = sent.get(message.toolCallId);
+	/**
+	 * pi's own check of the arguments echoes them all: a large file costs the model thousands of
+	 * tokens. Ours says what it needs to know; it is worked out once for each call.
+	 */
+	const reworded = new Map<string, Promise<string>>();
+	async function better(ctx: ExtensionContext, message: any, input: unknown): Promise<any> {
 		const [first] = message.content ?? [];
 		const lines = message.isError && first?.type === "text" ? complaints(first.text) : undefined;
 		if (!lines) return undefined;
-		const text = await worded(ctx, message.toolName, input, message.toolCallId, lines);
-		return { message: { ...message, content: [{ type: "text", text }] } };
+		const id = message.toolCallId;
+		if (!reworded.has(id)) reworded.set(id, worded(ctx, message.toolName, input, id, lines));
+		return { ...message, content: [{ type: "text", text: await reworded.get(id) }] };
+	}
+	pi.on("message_end", async (event, ctx) => {
+		const message: any = event.message;
+		if (message.role !== "toolResult") return undefined;
+		const changed = await better(ctx, message, sent.get(message.toolCallId));
+		return changed && { message: changed };
+	});
+	// pi 0.73 asks the model without waiting for what `message_end` and `turn_start` are to change.
+	pi.on("context", async (event, ctx) => {
+		await renew(ctx);
+		const messages: any[] = event.messages;
+		const last = messages.findLastIndex((message) => message.role === "assistant");
+		const made = new Map<string, unknown>();
+		for (const part of messages[last]?.content ?? []) if (part.type === "toolCall") made.set(part.id, part.arguments);
+		for (let n = last + 1; n < messages.length; n += 1) {
+			const { role, toolCallId } = messages[n];
+			if (role === "toolResult") messages[n] = (await better(ctx, messages[n], made.get(toolCallId))) ?? messages[n];
+		}
+		return { messages };
 	});
 
 	/** Our message for arguments that pi's own check refused. */
@@ -187,33 +209,34 @@ export default function (pi: ExtensionAPI): void {
 		const named = plain(tool, 80);
 		const own = withComplaints(`pi refused this ${named}; nothing was executed.\nSend the call again with these corrected.`, lines);
 		try {
-			const here = opened(ctx);
+			const here = session ?? opened(ctx);
 			const plan = here.plans.get(tool);
-			const given = unreadable(lines) ? undefined : await judged(ctx, tool, repaired(input, plan), id);
+			const given = unreadable(lines) ? undefined : await judged(here, tool, repaired(input, plan), id);
 			if (given) await here.bridge.call("outcome", { session: here.id, id, outcome: "failed" });
 			if (given?.decision === "deny" && given.message) {
 				const rest = theirs(lines, plan?.fields ?? []);
-				return refusal(tool, withComplaints(given.message, rest), given.stop).reason;
+				return refusal(ctx, tool, withComplaints(given.message, rest), given.stop).reason;
 			}
 			const { stop: ended } = await here.bridge.call("refused", { session: here.id, tool });
-			return refusal(tool, own, ended).reason;
+			return refusal(ctx, tool, own, ended).reason;
 		} catch {
-			return refusal(tool, own).reason;
+			return refusal(ctx, tool, own).reason;
 		}
 	}
 
 	pi.on("turn_end", async (_event, ctx) => {
+		const ends = stop;
+		stop = false;
 		try {
-			const here = opened(ctx);
-			for (const [id, ok] of outcomes) {
-				await here.bridge.call("outcome", { session: here.id, id, outcome: ok ? "passed" : "failed" });
+			for (const [id, ok] of session ? outcomes : []) {
+				await session?.bridge.call("outcome", { session: session.id, id, outcome: ok ? "passed" : "failed" });
 			}
 		} catch {
 			// The engine is gone: the next call is denied, or judged by one that is told all again.
 		}
 		outcomes.clear();
 		sent.clear();
-		if (stop) ctx.abort();
+		if (ends) ctx.abort();
 	});
 
 	pi.on("session_shutdown", async (event) => {

@@ -32,14 +32,19 @@ type Originals = Map<Schema, Schema>;
 const KEY = Symbol.for("tool-intent.pi.schemas");
 const touched: WeakMap<object, Originals> = ((globalThis as any)[KEY] ??= new WeakMap());
 
-/** The schema as its tool made it, as plain JSON. */
+/** The schema as its tool made it, as plain JSON; the live one stays as it is. */
 export function original(schema: Schema): unknown {
-	restore(schema);
-	return JSON.parse(JSON.stringify(schema));
+	const originals = touched.get(schema) ?? new Map();
+	const changed = [...originals.keys()].map((node): [Schema, Schema] => [node, { ...node }]);
+	for (const [node, members] of originals) become(node, members);
+	const plain = JSON.parse(JSON.stringify(schema));
+	for (const [node, members] of changed) become(node, members);
+	return plain;
 }
 
 /** Put the plan's fields into the live schema; the reason why that failed, or undefined. */
 export function advertise(schema: Schema, plan: Plan): string | undefined {
+	restore(schema);
 	const originals: Originals = new Map();
 	touched.set(schema, originals);
 	try {
@@ -65,11 +70,13 @@ export function carries(schema: Schema, plan: Plan): boolean {
 }
 
 function restore(schema: Schema): void {
-	for (const [node, members] of touched.get(schema) ?? []) {
-		for (const key of Object.keys(node)) delete node[key];
-		Object.assign(node, members);
-	}
+	for (const [node, members] of touched.get(schema) ?? []) become(node, members);
 	touched.delete(schema);
+}
+
+function become(node: Schema, members: Schema): void {
+	for (const key of Object.keys(node)) delete node[key];
+	Object.assign(node, members);
 }
 
 function keep(node: Schema, originals: Originals): void {
@@ -95,8 +102,7 @@ function followed(node: Schema, root: Schema, originals: Originals): Schema {
 		for (const token of String($ref).slice(1).split("/").slice(1)) {
 			target = own(target, decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~"));
 		}
-		for (const key of Object.keys(node)) delete node[key];
-		Object.assign(node, structuredClone(target), beside);
+		become(node, { ...structuredClone(target), ...beside });
 	}
 	return node;
 }

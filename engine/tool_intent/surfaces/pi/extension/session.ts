@@ -25,11 +25,15 @@ export interface Refusal {
 export class Session {
 	readonly bridge: Bridge;
 	readonly refusals: Refusal[] = [];
+	/** What the engine is told of every call. */
+	context: object = {};
 	/** Plans by tool, and why a tool's calls are judged though its fields are not advertised. */
 	readonly plans = new Map<string, Plan>();
 	readonly unadvertised = new Map<string, string>();
 	/** What was asked for each schema, by the policies it was asked of. */
 	private readonly done = new Map<string, { schema: object | undefined; policies: string }>();
+
+	private sweeping: Promise<void> = Promise.resolve();
 
 	constructor(
 		private readonly pi: ExtensionAPI,
@@ -57,7 +61,14 @@ export class Session {
 	}
 
 	/** Advertise the fields of every tool that pi has and that does not carry them yet. */
-	async sweep(): Promise<void> {
+	sweep(): Promise<void> {
+		// One after the other: pi tells of several events at once.
+		const next = this.sweeping.catch(() => {}).then(() => this.swept());
+		this.sweeping = next;
+		return next;
+	}
+
+	private async swept(): Promise<void> {
 		if (!this.bridge.state) await this.bridge.call("reload", {});
 		const tools: Told[] = this.pi.getAllTools();
 		const fresh = tools.filter((tool) => {

@@ -9,12 +9,14 @@ export function plain(text: unknown, longest = 300): string {
 	return shown.length > longest ? `${shown.slice(0, longest - 1)}…` : shown;
 }
 
-/** The refusal of a call that could not be judged. */
-export function unjudged(tool: string, why: string): string {
+/** The refusal of a call that could not be judged; `again` where the next one may be. */
+export function unjudged(tool: string, why: string, again = false): string {
 	return [
 		`tool-intent denied this ${plain(tool, 80)}; nothing was executed.`,
 		`- It could not be judged: ${plain(why, 600)} (engine/unavailable).`,
-		"Do not send it again: tell the user what is said above, and stop.",
+		again
+			? "The engine is started anew: send the call once more."
+			: "Do not send it again: tell the user what is said above, and stop.",
 	].join("\n");
 }
 
