@@ -159,7 +159,14 @@ class Pi:
 
     def arguments(self, mode: str, extensions: Iterable[Path], more: Sequence[str]) -> list[str]:
         """The command line of a session."""
-        given = ["--mode", mode, "--model", "loopback/scripted", "--session-dir", str(self.sessions)]
+        given = [
+            "--mode",
+            mode,
+            "--model",
+            "loopback/scripted",
+            "--session-dir",
+            str(self.sessions),
+        ]
         for extension in extensions:
             given += ["-e", str(extension)]
         return [*self.command, *given, *more]
@@ -273,7 +280,7 @@ class Rpc:
 
     @property
     def results(self) -> dict[str, Result]:
-        """What calls came to, by id, over all session files of this process; a later file's wins."""
+        """What calls came to, by id, over all session files of this process."""
         paths = [path for path in self.pi.files() if path not in self._before]
         found: dict[str, Result] = {}
         for path in paths:

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-#: What the model does next: `{"calls": [{"name", "args" or "raw"}]}` or `{"text"}`; `do`, a function,
+#: What the model does next: `{"calls": [{"name", "args" or "raw"}]}` or `{"text"}`; a function `do`
 #: is called before.
 Step: TypeAlias = dict[str, Any]
 #: Steps in order, or a function of the request that holds so many assistant messages.

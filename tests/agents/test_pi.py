@@ -81,7 +81,9 @@ class Shown:
         """The next scenario's call; what the one before left behind is looked at first."""
         if number > len(self.files):
             self.files.append(self._seen(SCENARIOS[number - 1].get("file", {})))
-        return step(SCENARIOS[number], self.pi.line) if number < len(SCENARIOS) else {"text": "done"}
+        return (
+            step(SCENARIOS[number], self.pi.line) if number < len(SCENARIOS) else {"text": "done"}
+        )
 
     def _seen(self, names: dict[str, Any]) -> dict[str, str | None]:
         paths = {name: self.pi.workspace / name for name in names}
@@ -107,8 +109,8 @@ def test_a_call_comes_to_what_it_should(number: int, shown: Shown) -> None:
     scenario = SCENARIOS[number]
     if scenario.get("only", shown.pi.line) != shown.pi.line:
         pytest.skip(f"{shown.pi.line} has no such tool")
-    id = f"call_{number}_0"
-    result = shown.session.results[id]
+    made = f"call_{number}_0"
+    result = shown.session.results[made]
     print(result.text)
     if "refused" in scenario:
         assert result.is_error
@@ -118,19 +120,19 @@ def test_a_call_comes_to_what_it_should(number: int, shown: Shown) -> None:
             assert words not in result.text
         assert "Received arguments" not in result.text
         assert len(result.text) <= scenario.get("longest", 1_500)
-        assert id not in shown.received, "what is refused reaches no tool"
-        assert shown.session.told[id] == result.text, "the model is told what the session keeps"
+        assert made not in shown.received, "what is refused reaches no tool"
+        assert shown.session.told[made] == result.text, "the model is told what the session keeps"
     if "says" in scenario:
         assert scenario["says"] in result.text
     if scenario.get("gets"):
-        got = shown.received[id]
+        got = shown.received[made]
         assert got.get("input", got.get("params")) == scenario["gets"]
     assert shown.files[number] == scenario.get("file", {})
     for name, value in scenario.get("kept", {}).items():
-        assert shown.session.calls[id][name] == value
+        assert shown.session.calls[made][name] == value
     if "diff" in scenario:
         messages = shown.session.messages("toolResult")
-        (details,) = [m["details"] for m in messages if m["toolCallId"] == id]
+        (details,) = [m["details"] for m in messages if m["toolCallId"] == made]
         assert scenario["diff"] in details["diff"]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -140,7 +141,9 @@ def test_a_session_keeps_its_policy_and_takes_on_what_a_new_one_asks_besides(pi:
     refused(results[6], "intent is missing")
     assert not results[7].is_error
     refused(results[8], "denied this bash")
-    assert results[9].text == 'elsewhere: {"command":"ls"}', "two extensions know bash, and pi starts"
+    assert results[9].text == 'elsewhere: {"command":"ls"}', (
+        "two extensions know bash, and pi starts"
+    )
     names = sorted(p.name for p in pi.workspace.glob("*.txt"))
     assert names == ["first.txt", "gone.txt", "ticket.txt", "weaker.txt"]
     shown = session.tool("write", request=8)["parameters"]["properties"]
@@ -194,7 +197,7 @@ def test_a_person_is_asked_about_these_very_arguments_and_the_session_outlives_a
         bare,
         {"text": "second"},
     ]
-    (pi.agent / "extensions" / "again.ts").write_text(AGAIN, encoding="utf-8")
+    shutil.copy(AGENTS / "extensions" / "zz-probe.ts", pi.agent / "extensions")
     with Rpc(pi, script, answers=[True, False]) as session:
         session.prompt("go")
         before = children_of(pi.python)
@@ -208,7 +211,7 @@ def test_a_person_is_asked_about_these_very_arguments_and_the_session_outlives_a
     assert results["call_0_0"] == Result("(no output)", False)
     refused(results["call_1_0"], "This goes to customers", "The user said no")
     assert "may bash run?" in asked[0]["title"]
-    assert 'echo deploy yes > yes.txt' in asked[0]["message"]
+    assert "echo deploy yes > yes.txt" in asked[0]["message"]
     assert "intent: Keep the notes of the release" in asked[0]["message"]
     refused(results["call_3_0"], "intent is missing")
     assert sorted(p.name for p in pi.workspace.glob("*.txt")) == ["yes.txt"]
@@ -216,15 +219,9 @@ def test_a_person_is_asked_about_these_very_arguments_and_the_session_outlives_a
     assert report.startswith("policy sha256:")
     assert "  now  sha256:" in report
     assert "asked  bash, edit, read, write" in report
+    assert "free   anything, closed, deploy" in report
     assert "last refusals:" in report
     assert children_of(pi.python) == []
-
-
-AGAIN = """\
-export default function (pi: any) {
-	pi.registerCommand("again", { description: "Reload", handler: async (_: string, ctx: any) => ctx.reload() });
-}
-"""
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tool_intent.cli import authoring, calls, inspection, pi, rules
+from tool_intent.cli.doctor import doctor
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
 
@@ -42,3 +43,4 @@ app.command("schema")(inspection.schema)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
 app.add_typer(pi.app, name="pi")
+app.command("doctor")(doctor)

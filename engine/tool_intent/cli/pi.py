@@ -11,7 +11,7 @@ from tool_intent.cli.options import Format, Formatted
 from tool_intent.cli.terminal import fail, out, visible
 from tool_intent.runtime.wire import dump
 from tool_intent.surfaces.pi import installing
-from tool_intent.surfaces.pi.installing import InstallError, Installed, Problem
+from tool_intent.surfaces.pi.installing import Installed, InstallError, Problem
 
 app = typer.Typer(
     help="The pi coding agent: install the extension, look at it, remove it.",

@@ -15,6 +15,7 @@ Methods, protocol 1 (`Params` name what each takes):
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -47,10 +48,9 @@ def main() -> None:
     # What anything prints must not end up between the answers.
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    try:
+    # The host may be gone: then nobody asks any more, and nothing was allowed.
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         serve(sys.stdin.buffer, answers)
-    except (BrokenPipeError, KeyboardInterrupt):
-        pass  # the host is gone: nobody asks any more, and nothing was allowed
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
@@ -82,17 +82,17 @@ class Server:
 
     def answered(self, line: bytes) -> bytes | None:
         """The line that answers a request; None for one that wants no answer."""
-        id = None
+        number = None
         try:
             request = _request(line)
-            id = request.get("id")
+            number = request.get("id")
             result = self._called(request)
         except RpcError as error:
-            return _line({"id": id, "error": {"code": error.code, "message": str(error)}})
+            return _line({"id": number, "error": {"code": error.code, "message": str(error)}})
         except Exception as error:
             text = f"{type(error).__name__}: {error}"
-            return _line({"id": id, "error": {"code": _INTERNAL, "message": text}})
-        return None if id is None else _line({"id": id, "result": result})
+            return _line({"id": number, "error": {"code": _INTERNAL, "message": text}})
+        return None if number is None else _line({"id": number, "result": result})
 
     def _called(self, request: dict[str, Any]) -> Any:
         method = self._methods.get(request["method"])

@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.cache import home, within
-from tool_intent.compiler.loading import AsksNothing, NoneFound, PolicyError, load, reopen
+from tool_intent.compiler.loading import AsksNothing, NoneFound, load, reopen
 from tool_intent.ledger.recorder import NullRecorder, Recorder
 from tool_intent.runtime.decision import Decision, decided
 from tool_intent.runtime.extend import Advert, collisions, extend
 from tool_intent.runtime.judge import not_judged, without
 from tool_intent.runtime.message import model_message
-from tool_intent.runtime.model import STRENGTH, Call, Finding, Verdict
+from tool_intent.runtime.model import Call, Finding, Verdict
 from tool_intent.runtime.pointer import tokens
 from tool_intent.runtime.program import Program
 from tool_intent.runtime.session import Outcome
@@ -133,6 +133,12 @@ class Judging:
         found = [(s.shown, s.rank, s.digest) for h in self._all for s in h.artifact.policy.sources]
         return list(dict.fromkeys(found))
 
+    @property
+    def broken(self) -> list[str]:
+        """`file:line:column: message` of every error in the policies in force."""
+        found = [d for h in self._all for d in h.artifact.policy.broken]
+        return [f"{d.file}:{d.line}:{d.column}: {d.message}" for d in dict.fromkeys(found)]
+
     def reload(self) -> State:
         """Look whether the policy on disk is another; both are judged from then on."""
         artifact, self._notes = self._load()
@@ -226,7 +232,9 @@ class Judging:
         try:
             return load(cwd=self._cwd, environ=self._environ), ()
         except NoneFound:
-            note = f"no policy was found: calls are judged by {FALLBACK} (tool-intent init writes one)"
+            note = (
+                f"no policy was found: calls are judged by {FALLBACK} (tool-intent init writes one)"
+            )
             return load([FALLBACK], cwd=self._cwd, environ=self._environ), (note,)
         except AsksNothing as error:
             note = f"nothing is asked of any call: {error}"

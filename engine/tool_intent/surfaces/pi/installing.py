@@ -24,7 +24,9 @@ MANIFEST: Final = "install.json"
 _FOLDER: Final = "tool-intent"
 #: Seconds that the interpreter may take to say which engine it has.
 _DEADLINE: Final = 20
-_ASK: Final = "import os, tool_intent as t; print(t.__version__); print(os.path.dirname(t.__file__))"
+_ASK: Final = (
+    "import os, tool_intent as t; print(t.__version__); print(os.path.dirname(t.__file__))"
+)
 
 
 class InstallError(Exception):
@@ -136,9 +138,9 @@ def problems(found: Installed, *, workspace: Path) -> Iterator[Problem]:
             False,
         )
     if not within(home(os.environ), str(workspace)):
-        for path in (found.python, told.package):
-            if within(os.path.dirname(path), str(workspace)):
-                yield Problem(f"{path} lies in the workspace, where calls can change it", True)
+        for own in (found.python, told.package):
+            if within(os.path.dirname(own), str(workspace)):
+                yield Problem(f"{own} lies in the workspace, where calls can change it", True)
 
 
 class Engine(NamedTuple):
@@ -152,7 +154,7 @@ class Engine(NamedTuple):
 def engine_of(python: str) -> Engine:
     """The engine that an interpreter starts when isolated (`-I`), as the extension starts it."""
     try:
-        run = subprocess.run(
+        run = subprocess.run(  # noqa: S603 (the person's own pi or interpreter)
             [python, "-I", "-c", _ASK],
             capture_output=True,
             text=True,
@@ -175,10 +177,10 @@ def engine_of(python: str) -> Engine:
 def _expect_outside(python: str, project: Path | None) -> None:
     if project is None or within(home(os.environ), str(project)):
         return
-    for path in (python, str(SHIPPED)):
-        if within(os.path.dirname(path), str(project)):
+    for own in (python, str(SHIPPED)):
+        if within(os.path.dirname(own), str(project)):
             raise InstallError(
-                f"{path} lies in the project, where the calls that it judges could change it;"
+                f"{own} lies in the project, where the calls that it judges could change it;"
                 " install tool-intent elsewhere, for example with pipx"
             )
 
@@ -215,7 +217,9 @@ def _files(found: Installed) -> Iterator[Problem]:
         elif found.version == __version__:
             shipped = SHIPPED / name
             if not shipped.is_file() or sha256(shipped.read_bytes()).hexdigest() != now:
-                yield Problem(f"{name} is not that of this version: run `tool-intent pi install`", True)
+                yield Problem(
+                    f"{name} is not that of this version: run `tool-intent pi install`", True
+                )
 
 
 def _modes(path: Path) -> Iterator[Problem]:
