@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from . import pages
 from .harness import LINES, Pi, calls, reasoned
 from .installed import AGENTS
 
@@ -194,3 +195,50 @@ def test_the_system_prompt_is_pis_own(shown: Shown) -> None:
 def test_the_session_file_says_which_policy_was_in_force(shown: Shown) -> None:
     (entry,) = [e for e in shown.session.entries if e.get("customType") == "tool-intent"]
     assert entry["data"]["policies"][0].startswith("sha256:")
+
+
+def _came_to(number: int, shown: Shown) -> str:
+    """What a scenario came to, in the words of a table's cell."""
+    scenario = SCENARIOS[number]
+    result = shown.session.results[f"call_{number}_0"]
+    if result.is_error:
+        found = [x.removeprefix("- ") for x in result.text.splitlines() if x.startswith("- ")]
+        said = "; ".join(x.partition(". ")[0].rstrip(".") for x in found)
+        left = [name for name, text in scenario.get("file", {}).items() if text is None]
+        return f"refused: {said}" + ("; nothing written" if left else "")
+    made = [f"`{n}` holds `{t}`" for n, t in scenario.get("file", {}).items() if t]
+    told = [f"says `{scenario['says']}`"] if "says" in scenario else []
+    told += ["the session file keeps both"] if "kept" in scenario else []
+    told += ["the diff is there"] if "diff" in scenario else []
+    return "; ".join(["carried out", *made, *told])
+
+
+#: Where what a session shows of the fault is not what a call came to.
+FAULTS_SEEN_ELSEWHERE = {
+    "Strict sampling was lost": {"pi-0.73": "pi has none", "pi-1": "kept on all four"},
+    "pi 0.73 was not served": {"pi-0.73": "this column", "pi-1": "the same extension"},
+}
+
+
+def _rows(shown: Shown) -> list[tuple[str, str]]:
+    listed = [n for n, s in enumerate(SCENARIOS) if "seed" in s or "fault" in s]
+    rows = [
+        (SCENARIOS[n].get("seed") or f"Fault: {SCENARIOS[n]['fault']}", _came_to(n, shown))
+        for n in listed
+    ]
+    seen = FAULTS_SEEN_ELSEWHERE.items()
+    return rows + [(f"Fault: {fault}", cells[shown.pi.line]) for fault, cells in seen]
+
+
+def test_the_page_says_what_each_line_showed(shown: Shown) -> None:
+    rows = _rows(shown)
+    column = {"pi-0.73": 1, "pi-1": 2}[shown.pi.line]
+    lines = [x for x in pages.part("parity").splitlines() if x.startswith("|")][2:]
+    cells = [[c.strip() for c in x.strip("|").split(" | ")] for x in lines]
+    if [c[0] for c in cells] != [name for name, _ in rows]:
+        cells = [[name, "?", "?"] for name, _ in rows]
+    for row, (_, text) in zip(cells, rows, strict=True):
+        row[column] = text.replace("|", "\\|")
+    head = "| what the seed states, or what went wrong with it | pi 0.73.1 | pi 1.6.0 |\n|---|---|---|"
+    body = "\n".join(f"| {' | '.join(row)} |" for row in cells)
+    pages.expect("parity", f"{head}\n{body}")

@@ -176,13 +176,16 @@ export default function (pi: ExtensionAPI): void {
 	 * tokens. Ours says what it needs to know; it is worked out once for each call.
 	 */
 	const reworded = new Map<string, Promise<string>>();
+	const said = new Map<string, string>();
 	async function better(ctx: ExtensionContext, message: any, input: unknown): Promise<any> {
 		const [first] = message.content ?? [];
 		const lines = message.isError && first?.type === "text" ? complaints(first.text) : undefined;
 		if (!lines) return undefined;
 		const id = message.toolCallId;
 		if (!reworded.has(id)) reworded.set(id, worded(ctx, message.toolName, input, id, lines));
-		return { ...message, content: [{ type: "text", text: await reworded.get(id) }] };
+		const text = await reworded.get(id)!;
+		said.set(id, text);
+		return { ...message, content: [{ type: "text", text }] };
 	}
 	pi.on("message_end", async (event, ctx) => {
 		const message: any = event.message;
@@ -256,5 +259,5 @@ export default function (pi: ExtensionAPI): void {
 		},
 	});
 
-	drawReasons(pi, (tool) => session?.plans.get(tool));
+	drawReasons(pi, { plan: (tool) => session?.plans.get(tool), words: (id) => said.get(id) });
 }

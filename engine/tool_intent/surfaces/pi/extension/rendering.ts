@@ -1,11 +1,11 @@
-/** Intent and rationale under each call, below what pi itself draws. */
+/** Reasons under each call, below what pi itself draws. */
 import * as host from "@mariozechner/pi-coding-agent";
 import { Container, Text } from "@mariozechner/pi-tui";
 import { objectsAt } from "./arguments.ts";
 import type { Plan } from "./schema.ts";
-import { plain } from "./text.ts";
+import { complaints, plain } from "./text.ts";
 
-type Render = (args: any, theme: any, context: any) => any;
+type Draw = (...args: any[]) => any;
 
 /** What pi 1.x has and 0.73 lacks. */
 interface Renderers {
@@ -34,35 +34,59 @@ function spoken(path: (string | number)[]): string {
 	return steps.length > 0 ? `${steps.join("").slice(1)} ` : "";
 }
 
-/** A renderer that draws what `base` draws, and the reasons below. */
-export function withReasons(base: Render, plan: () => Plan | undefined): Render {
+/** What is drawn under calls: the reasons that a tool's calls carry, and our words by a call's id. */
+export interface Known {
+	plan(tool: string): Plan | undefined;
+	words(id: string): string | undefined;
+}
+
+/** Draws what `base` draws of a call, and the reasons below. */
+function withReasons(base: Draw, tool: string, known: Known, pad: number): Draw {
 	return (args, theme, context) => {
 		const inner = base(args, theme, { ...context, lastComponent: context.state[INNER] });
 		context.state[INNER] = inner;
-		const lines = reasons(args, plan());
+		const lines = reasons(args, known.plan(tool));
 		const box = new Container();
 		box.addChild(inner);
-		if (lines.length > 0) box.addChild(new Text(theme.fg("muted", lines.join("\n")), 0, 0));
+		if (lines.length > 0) box.addChild(new Text(theme.fg("muted", lines.join("\n")), pad, 0));
 		return box;
 	};
 }
 
+/** Draws what `base` draws of a result, and our words where pi's own check of the arguments spoke. */
+function withWords(base: Draw, known: Known): Draw {
+	return (result, options, theme, context) => {
+		const text = result?.content?.[0]?.text;
+		const lines = context.isError && typeof text === "string" ? complaints(text) : undefined;
+		const said = known.words(context.toolCallId) ?? lines?.join("\n");
+		const shown = lines ? { ...result, content: [{ type: "text", text: said }] } : result;
+		return base(shown, options, theme, context);
+	};
+}
+
 /** Draw reasons under every call that pi has a renderer for. */
-export function drawReasons(pi: unknown, planOf: (tool: string) => Plan | undefined): void {
+export function drawReasons(pi: unknown, known: Known): void {
 	const { registerToolRenderer } = pi as Renderers;
 	if (registerToolRenderer) {
 		registerToolRenderer.call(pi, (tool, next) => {
 			const base = next();
-			return base?.renderCall ? { ...base, renderCall: withReasons(base.renderCall, () => planOf(tool)) } : base;
+			if (!base?.renderCall) return base;
+			const pad = base.renderShell === "self" ? 1 : 0;
+			const drawn = { ...base, renderCall: withReasons(base.renderCall, tool, known, pad) };
+			return base.renderResult ? { ...drawn, renderResult: withWords(base.renderResult, known) } : drawn;
 		});
 		return;
 	}
-	// pi 0.73 has no place for this, and asks the component of a call for its renderer.
+	// pi 0.73 has no place for this, and asks the component of a call for its renderers.
 	const component = (host as any).ToolExecutionComponent?.prototype;
-	if (typeof component?.getCallRenderer !== "function") return;
-	const base = (component[PATCHED] ??= component.getCallRenderer);
+	if (typeof component?.getCallRenderer !== "function" || typeof component?.getResultRenderer !== "function") return;
+	const { call, result } = (component[PATCHED] ??= { call: component.getCallRenderer, result: component.getResultRenderer });
 	component.getCallRenderer = function (this: any) {
-		const render = base.call(this);
-		return render && withReasons(render, () => planOf(this.toolName));
+		const base = call.call(this);
+		return base && withReasons(base, this.toolName, known, this.getRenderShell?.() === "self" ? 1 : 0);
+	};
+	component.getResultRenderer = function (this: any) {
+		const base = result.call(this);
+		return base && withWords(base, known);
 	};
 }
