@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all bench lint clean
+.PHONY: demo demo-pi test test-all bench lint clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -19,6 +19,11 @@ $(READY): pyproject.toml
 # The main job on real input: a session of tool calls, judged, stripped, carried out.
 demo: $(READY)
 	@BIN=$(BIN) sh tests/assets/demo/demo.sh
+
+# A real session of each line of pi: two calls refused, two carried out, nothing left behind of the
+# refused ones. Installs both lines (npm) the first time.
+demo-pi: $(READY)
+	@cd tests && ../$(BIN)/python -m agents.demo
 
 # Fast: what a change has to pass while it is being written.
 test: $(READY)

@@ -239,6 +239,6 @@ def test_the_page_says_what_each_line_showed(shown: Shown) -> None:
         cells = [[name, "?", "?"] for name, _ in rows]
     for row, (_, text) in zip(cells, rows, strict=True):
         row[column] = text.replace("|", "\\|")
-    head = "| what the seed states, or what went wrong with it | pi 0.73.1 | pi 1.6.0 |\n|---|---|---|"
+    head = "| what the seed states, or what went wrong | pi 0.73.1 | pi 1.6.0 |\n|---|---|---|"
     body = "\n".join(f"| {' | '.join(row)} |" for row in cells)
     pages.expect("parity", f"{head}\n{body}")

@@ -31,6 +31,8 @@ from tool_intent.surfaces.judging import Judgement, Judging, Plan, State, Unavai
 PROTOCOL: Final = 1
 #: Bytes of one line: what a host sends is in its memory already, and must not grow without end.
 _LONGEST_LINE: Final = 64 << 20
+#: A large call is read in a few steps, not in one a page.
+_READ_AHEAD: Final = 1 << 18
 
 _PARSE, _REQUEST, _METHOD, _PARAMS, _INTERNAL = -32700, -32600, -32601, -32602, -32603
 
@@ -50,7 +52,7 @@ def main() -> None:
     os.dup2(2, 1)
     # The host may be gone: then nobody asks any more, and nothing was allowed.
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        serve(sys.stdin.buffer, answers)
+        serve(os.fdopen(0, "rb", buffering=_READ_AHEAD), answers)
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
