@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from .harness import Pi, calls, engine, reasoned
-from .installed import AGENTS, installed
+from .installed import AGENTS, installed, node
 
 FILES = AGENTS.parents[1] / "engine" / "tool_intent" / "surfaces" / "pi" / "extension"
 
@@ -277,3 +277,13 @@ def test_the_extension_is_typed_as_each_line_of_pi_has_it(line: str) -> None:
     )  # fmt: skip
     assert done.stdout == ""
     assert done.returncode == 0
+
+
+def test_the_parts_of_the_extension_that_stand_alone_do_what_they_say() -> None:
+    installed("pi-1")
+    done = subprocess.run(
+        [node("pi-1"), "--test", str(AGENTS / "parts.test.mjs")],
+        cwd=AGENTS, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "# fail 0" in done.stdout or "ℹ fail 0" in done.stdout

@@ -50,7 +50,7 @@ def install(
     out.print(f"  the engine starts with {visible(done.python)}")
     if project:
         out.print("  pi loads it once the project is trusted; calls made here can change it:")
-        out.print("  `tool-intent pi install` without --project is out of their reach")
+        out.print("  without --project it lies outside of what they work on")
     out.print("Next:")
     out.print("  tool-intent doctor   # does it refuse?")
     out.print("  pi                   # then /tool-intent shows what is enforced")

@@ -80,6 +80,7 @@ function become(node: Schema, members: Schema): void {
 }
 
 function keep(node: Schema, originals: Originals): void {
+	if (!Object.isExtensible(node)) throw new Error("it is frozen");
 	if (!originals.has(node)) originals.set(node, { ...node });
 }
 
