@@ -267,6 +267,11 @@ class Rpc:
             self._watch.cancel()
             self.model.__exit__(None, None, None)
 
+    def kill(self) -> None:
+        """End pi as a crash does."""
+        self._process.kill()
+        self._process.wait()
+
     def prompt(self, text: str) -> None:
         """Say something to the model, and wait until it has done with it."""
         end = {"pi-0.73": "agent_end", "pi-1": "agent_settled"}[self.pi.line]

@@ -219,7 +219,7 @@ def test_a_person_is_asked_about_these_very_arguments_and_the_session_outlives_a
     assert report.startswith("policy sha256:")
     assert "  now  sha256:" in report
     assert "asked  bash, edit, read, write" in report
-    assert "free   anything, closed, deploy" in report
+    assert "free   anything, closed, " in report
     assert "last refusals:" in report
     assert children_of(pi.python) == []
 
@@ -262,3 +262,15 @@ def test_an_engine_that_says_nothing_is_given_up_after_its_deadline(pi: Pi) -> N
     refused(results["call_4_0"], UNJUDGED, "no answer within 5 s", "failed again")
     assert sorted(p.name for p in pi.workspace.glob("*.txt")) == ["first.txt", "second.txt"]
     assert children_of(pi.python) == [], "a stopped engine does not outlive its session"
+
+
+@pytest.mark.slow
+def test_no_engine_outlives_a_pi_that_is_killed(pi: Pi) -> None:
+    with Rpc(pi, [write("a.txt"), {"text": "done"}]) as session:
+        session.prompt("go")
+        assert len(children_of(pi.python)) == 1
+        session.kill()
+        end = time.monotonic() + 20
+        while children_of(pi.python) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert children_of(pi.python) == []

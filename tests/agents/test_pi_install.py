@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from .harness import Pi, calls, engine, reasoned
+from .harness import LINES, Pi, calls, engine, reasoned
 from .installed import AGENTS, installed, node
 
 FILES = AGENTS.parents[1] / "engine" / "tool_intent" / "surfaces" / "pi" / "extension"
@@ -66,8 +66,13 @@ def test_install_again_replaces_what_was_there_and_uninstall_removes_it(new: Pi)
 
 def test_install_for_a_project_goes_into_its_own_folder(new: Pi) -> None:
     new.install("--project")
-    assert (new.workspace / ".pi" / "extensions" / "tool-intent" / "index.ts").is_file()
+    inside = new.workspace / ".pi" / "extensions" / "tool-intent"
+    assert (inside / "index.ts").is_file()
     assert not folder(new).exists()
+    assert str(inside) in new.tool_intent("pi", "status", "--project").stdout
+    assert new.tool_intent("pi", "uninstall").returncode == 2
+    assert new.tool_intent("pi", "uninstall", "--project").returncode == 0
+    assert not inside.exists()
 
 
 def test_what_is_no_installation_is_neither_replaced_nor_removed(new: Pi) -> None:
@@ -287,3 +292,16 @@ def test_the_parts_of_the_extension_that_stand_alone_do_what_they_say() -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert "# fail 0" in done.stdout or "ℹ fail 0" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_demo_shows_a_session_of_each_line() -> None:
+    for line in LINES:
+        installed(line)
+    done = subprocess.run(
+        [sys.executable, "-m", "agents.demo"],
+        cwd=AGENTS.parent, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("  refused  ") == 4
+    assert done.stdout.count("  ran      ") == 4

@@ -66,7 +66,8 @@ def test_the_model_is_shown_the_field_of_a_tool_that_a_server_tells_of(session: 
 
 
 def test_calls_of_a_script_are_judged_one_by_one(session: Session) -> None:
-    bare, paid, written, described = session.results["call_5_0"].text.split("\n---\n")
+    text = session.results["call_5_0"].text.partition("Output:\n")[2]
+    bare, paid, written, described = text.split("\n---\n")
     assert bare.startswith("bare failed: ")
     assert "intent" in bare
     assert paid.startswith("paid ran: ")

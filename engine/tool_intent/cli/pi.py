@@ -57,15 +57,17 @@ def install(
 
 
 @app.command()
-def status(format_: Formatted = Format.TEXT) -> None:
+def status(project: Project = False, format_: Formatted = Format.TEXT) -> None:
     """Show what is installed, and what is wrong with it: exit 1 for that, or for nothing installed.
+
+    Without --project, both the user's and the project's.
 
     Example: tool-intent pi status
     """
     found: list[tuple[Installed, list[Problem]]] = []
-    for project in (None, Path.cwd()):
+    for folder in (Path.cwd(),) if project else (None, Path.cwd()):
         try:
-            one = installing.installed(installing.place(project=project))
+            one = installing.installed(installing.place(project=folder))
         except InstallError as error:
             fail(str(error))
         if one is not None:

@@ -135,7 +135,8 @@ class Server:
             params.get("session"),
             params.get("now"),
         )
-        return _judgement(self._ready.decide(call, again=params.get("again") is True))
+        again, invalid = params.get("again") is True, params.get("invalid") is True
+        return _judgement(self._ready.decide(call, again=again, invalid=invalid))
 
     def _outcome(self, params: dict[str, Any]) -> dict[str, Any]:
         ok = params.get("outcome") == "passed"
@@ -143,8 +144,7 @@ class Server:
         return {}
 
     def _refused(self, params: dict[str, Any]) -> dict[str, Any]:
-        count, stop = self._ready.refused(params.get("session"), _text(params, "tool"))
-        return {"refusals": count, "stop": stop}
+        return {"enough": self._ready.refused(params.get("session"), _text(params, "tool"))}
 
     def _reload(self, _: dict[str, Any]) -> dict[str, Any]:
         return _state(self._ready.reload())

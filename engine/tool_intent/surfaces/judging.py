@@ -17,7 +17,7 @@ from tool_intent.runtime.extend import Advert, collisions, extend
 from tool_intent.runtime.judge import not_judged, without
 from tool_intent.runtime.message import model_message
 from tool_intent.runtime.model import Call, Finding, Verdict
-from tool_intent.runtime.pointer import tokens
+from tool_intent.runtime.pointer import plain, tokens
 from tool_intent.runtime.program import Program
 from tool_intent.runtime.session import Outcome
 from tool_intent.runtime.sessions import Sessions
@@ -175,11 +175,12 @@ class Judging:
             None if anything else tuple(sorted({n for names in reads for n in names or ()})),
         )
 
-    def decide(self, call: Call, *, again: bool = False) -> Judgement:
+    def decide(self, call: Call, *, again: bool = False, invalid: bool = False) -> Judgement:
         """The decision on a call, by every policy in force; the strongest stands.
 
         The outcome of an allowed call is told later, with `outcome`. `again` is for a call that an
-        earlier process has judged and recorded, and that this one is to remember.
+        earlier process has judged and recorded, and that this one is to remember; `invalid` for one
+        that the host has refused already: passing here does not end a row of refusals.
         """
         call = call._replace(
             now=time() if call.now is None else call.now, schema=self._schemas.get(call.tool)
@@ -192,12 +193,15 @@ class Judging:
         verdict = decision.decision
         if not again:
             self._recorder.decision(decision, call.session)
-        count = self._counted(call, refused=verdict == "deny")
+        passes = verdict == "allow" and not invalid
+        refused = True if verdict == "deny" else False if passes else None
+        count = self._counted(call.session, call.tool, refused)
         if verdict != "allow":
             stop = count >= self.state.max_retries
             message = model_message(call.tool, verdict, tuple(found))
             if verdict == "deny" and stop:
-                message = stopping(message, call.tool, count)
+                said = message.rpartition("\n")[0]
+                message = f"{said}\n{enough(call.tool, count)}"
             strip = self._strip(call) if verdict == "ask" else ()
             self._keep(call, decision)
             return Judgement(verdict, message, tuple(found), strip, stop, count, policies)
@@ -205,20 +209,23 @@ class Judging:
         return Judgement(verdict, None, tuple(found), self._strip(call), False, 0, policies)
 
     def outcome(self, session: str | None, id: Any, ok: bool) -> None:
-        """Note what came of a call that was allowed, or approved by a person."""
+        """Note what came of a call that was allowed, or approved by a person (which ends a row of
+        refusals)."""
         outcome: Outcome = "passed" if ok else "failed"
         for held in self._all:
             if held.sessions is not None:
                 held.sessions.outcome(session, id, outcome)
         decision = self._open.pop((session, id), None)
         if decision is not None:
+            if decision.decision == "ask":
+                self._counted(session, decision.tool, False)
             self._recorder.outcome(decision, ok, session)
 
-    def refused(self, session: str | None, tool: str) -> tuple[int, bool]:
-        """Count a refusal that was not ours alone (the host's own, or a person's): how many of
-        this tool there are in a row now, and whether that is enough."""
-        count = self._counted(Call(None, tool, {}, session=session), refused=True)
-        return count, count >= self.state.max_retries
+    def refused(self, session: str | None, tool: str) -> str | None:
+        """Count a refusal that was not ours (the host's own, or a person's); what to tell the model
+        where there were enough of this tool in a row."""
+        count = self._counted(session, tool, True)
+        return enough(tool, count) if count >= self.state.max_retries else None
 
     @property
     def _all(self) -> tuple[_Held, ...]:
@@ -289,8 +296,11 @@ class Judging:
                 found.update(dict.fromkeys((*way, f) for f in carrier.fields if f in place))
         return tuple(found)
 
-    def _counted(self, call: Call, *, refused: bool) -> int:
-        key = (call.session, call.tool)
+    def _counted(self, session: str | None, tool: str, refused: bool | None) -> int:
+        """The refusals of a tool in a row: one more, none any more, or (None) as they were."""
+        key = (session, tool)
+        if refused is None:
+            return self._refusals.get(key, 0)
         before = self._refusals.pop(key, 0)
         if not refused:
             return 0
@@ -305,11 +315,10 @@ class Judging:
             self._open.popitem(last=False)
 
 
-def stopping(message: str, tool: str, refusals: int) -> str:
-    """A refusal's message that ends in what to do after too many of them."""
-    said = message.rpartition("\n")[0] or message
+def enough(tool: str, refusals: int) -> str:
+    """What the model is to do after so many refusals of a tool in a row."""
     return (
-        f"{said}\nThis is refusal {refusals} of {tool} in a row. Do not send it again: stop, tell"
+        f"This is refusal {refusals} of {plain(tool)} in a row. Do not send it again: stop, tell"
         " the user what is refused and why, and ask how to go on."
     )
 

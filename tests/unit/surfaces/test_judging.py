@@ -138,8 +138,26 @@ def test_refusals_in_a_row_are_counted_by_tool_and_session(workspace: Path) -> N
     assert stopped.stop
     assert stopped.message is not None
     assert "This is refusal 2 of bash in a row. Do not send it again" in stopped.message
-    assert judging.refused("s", "bash") == (3, True)
+    assert "This is refusal 3 of bash in a row" in str(judging.refused("s", "bash"))
     assert judging.decide(bare).decision == "deny", "repetition weakens nothing"
+
+
+def test_what_the_host_or_a_person_refuses_counts_too(workspace: Path) -> None:
+    asks = 'rules: |\n  rule a/b on bash\n    ask "Really?"\n'
+    policy(workspace, BASE + "max_retries: 2\n" + asks)
+    judging = Judging(str(workspace))
+    asked, good = call("bash", command="ls", **WHY), call("write", path="a", **WHY)
+    for expected in (None, "refusal 2 of bash"):
+        assert judging.decide(asked).decision == "ask"
+        assert (expected or "None") in str(judging.refused("s", "bash"))
+    judging.decide(asked)
+    judging.outcome("s", "c", ok=True)
+    assert judging.refused("s", "bash") is None, "a person said yes: the row has ended"
+    for expected in (None, "refusal 2 of write"):
+        assert judging.decide(good, invalid=True).decision == "allow"
+        assert (expected or "None") in str(judging.refused("s", "write"))
+    judging.decide(good)
+    assert judging.refused("s", "write") is None, "a call that passed ends the row"
 
 
 def test_the_smallest_number_of_refusals_that_any_policy_says_holds(workspace: Path) -> None:

@@ -94,11 +94,10 @@ export default function (pi: ExtensionAPI): void {
 		ctx.ui.setStatus(NAME, `${NAME} ${state.policies[0].slice(7, 15)}: asks of ${covered.length} tools`);
 	}
 
-	async function judged(here: Session, tool: string, input: unknown, id: string, parent?: string): Promise<Judgement> {
+	async function judged(here: Session, tool: string, input: unknown, id: string, more: object): Promise<Judgement> {
 		const plan = here.plans.get(tool);
 		const { args, omitted } = brief(asSent(input, repaired(sent.get(id), plan), plan), plan);
-		const params: Record<string, unknown> = { tool, args, id, session: here.id, context: here.context };
-		if (parent) params.parent = parent;
+		const params: Record<string, unknown> = { tool, args, id, session: here.id, context: here.context, ...more };
 		if (omitted.length > 0) params.omitted = omitted satisfies Omitted[];
 		if (here.bridge.state?.readsHistory) params.now = Date.now() / 1000;
 		return here.bridge.call("decide", params);
@@ -128,9 +127,10 @@ export default function (pi: ExtensionAPI): void {
 		const original = structuredClone(event.input);
 		strip(event.input, given.strip);
 		if (ctx.hasUI && (await approved(ctx, tool, original, event.input, message))) return undefined;
-		const { stop: ended } = await here.bridge.call("refused", { session: here.id, tool });
+		const { enough } = await here.bridge.call("refused", { session: here.id, tool });
 		const who = ctx.hasUI ? "The user said no." : "Nobody could be asked here.";
-		return refusal(ctx, tool, `${said}\n${who} Do not send it again: ask the user how to go on.`, ended);
+		const then = enough ?? "Do not send it again: ask the user how to go on.";
+		return refusal(ctx, tool, `${said}\n${who} ${then}`, enough !== null);
 	}
 
 	pi.on("session_start", async (_event, ctx) => {
@@ -157,7 +157,11 @@ export default function (pi: ExtensionAPI): void {
 		const tool: string = event.toolName;
 		try {
 			await sweep(ctx);
-			const given = await judged(opened(ctx), tool, event.input, event.toolCallId, event.parentToolCallId);
+			const before = JSON.stringify(event.input);
+			const more = event.parentToolCallId ? { parent: event.parentToolCallId } : {};
+			const given = await judged(opened(ctx), tool, event.input, event.toolCallId, more);
+			// Another handler may still be at work on them.
+			if (JSON.stringify(event.input) !== before) throw new Error("the arguments changed while they were judged");
 			if (given.decision === "allow") strip(event.input, given.strip);
 			else if (given.decision === "ask") return await asked(ctx, event, given);
 			else return refusal(ctx, tool, given.message ?? unjudged(tool, "no reason was given"), given.stop);
@@ -210,20 +214,21 @@ export default function (pi: ExtensionAPI): void {
 	/** Our message for arguments that pi's own check refused. */
 	async function worded(ctx: ExtensionContext, tool: string, input: unknown, id: string, lines: string[]): Promise<string> {
 		const named = plain(tool, 80);
-		const own = withComplaints(`pi refused this ${named}; nothing was executed.\nSend the call again with these corrected.`, lines);
+		const own = (then: string) => withComplaints(`pi refused this ${named}; nothing was executed.\n${then}`, lines);
+		const corrected = "Send the call again with these corrected.";
 		try {
 			const here = session ?? opened(ctx);
 			const plan = here.plans.get(tool);
-			const given = unreadable(lines) ? undefined : await judged(here, tool, repaired(input, plan), id);
-			if (given) await here.bridge.call("outcome", { session: here.id, id, outcome: "failed" });
+			const given = unreadable(lines) ? undefined : await judged(here, tool, repaired(input, plan), id, { invalid: true });
+			if (given?.decision === "allow") await here.bridge.call("outcome", { session: here.id, id, outcome: "failed" });
 			if (given?.decision === "deny" && given.message) {
 				const rest = theirs(lines, plan?.fields ?? []);
 				return refusal(ctx, tool, withComplaints(given.message, rest), given.stop).reason;
 			}
-			const { stop: ended } = await here.bridge.call("refused", { session: here.id, tool });
-			return refusal(ctx, tool, own, ended).reason;
+			const { enough } = await here.bridge.call("refused", { session: here.id, tool });
+			return refusal(ctx, tool, own(enough ?? corrected), enough !== null).reason;
 		} catch {
-			return refusal(ctx, tool, own).reason;
+			return refusal(ctx, tool, own(corrected)).reason;
 		}
 	}
 
