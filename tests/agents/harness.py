@@ -66,9 +66,12 @@ class Session(NamedTuple):
 
     @property
     def told(self) -> dict[str, str]:
-        """What the model was told of each call, by its id, as the requests have it."""
+        """What the model was told of each call, by its id, in the first request that tells it."""
         messages = [m for r in self.requests for m in r["messages"] if m["role"] == "tool"]
-        return {m["tool_call_id"]: _text(m["content"]) for m in messages}
+        found: dict[str, str] = {}
+        for message in messages:
+            found.setdefault(message["tool_call_id"], _text(message["content"]))
+        return found
 
     def tool(self, name: str, request: int = 0) -> dict[str, Any]:
         """A tool as the model was shown it in a request."""

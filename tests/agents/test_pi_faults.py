@@ -75,7 +75,12 @@ def test_an_engine_that_dies_is_started_once_more_and_told_what_it_knew(pi: Pi) 
     python = pi.python
     first: list[int] = []
     session = pi.run([
-        calls(("read", reasoned(path="start.txt")), edit("one", "two")),
+        # One of them makes pi carry them out in turn: the read has passed when the edit is judged.
+        calls(
+            ("read", reasoned(path="start.txt")),
+            edit("one", "two"),
+            ("bash", reasoned(command="ls")),
+        ),
         calls(edit("one", "two")),
         after(
             lambda: (first.extend(children_of(python)), engines(python, signal.SIGKILL)),
@@ -84,7 +89,7 @@ def test_an_engine_that_dies_is_started_once_more_and_told_what_it_knew(pi: Pi) 
         calls(("write", {"path": "bare.txt", "content": "x"})),
         after(lambda: killed_while_asked(python), write("asked.txt")),
         write("after.txt"),
-    ])  # fmt: skip
+    ], extensions=[AGENTS / "extensions" / "own-bash.ts"])  # fmt: skip
     results = session.results
     assert len(first) == 1, "one engine serves a session"
     assert not results["call_0_0"].is_error
