@@ -44,10 +44,14 @@ def installed(agent: str) -> Path:
 
 
 def _npm_ci(folder: Path) -> None:
-    command = ["npm", "ci", "--no-progress"]
-    run = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=DEADLINE, check=False
-    )
+    # What npm has in its cache is taken from there: a second installation needs no network.
+    command = ["npm", "ci", "--no-progress", "--prefer-offline"]
+    try:
+        run = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=DEADLINE, check=False
+        )
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"{' '.join(command)} in {folder} did not end within {DEADLINE} s")
     if run.returncode:
         pytest.fail(f"{' '.join(command)} in {folder} failed:\n{run.stdout}{run.stderr}")
 

@@ -279,3 +279,22 @@ def test_no_engine_outlives_a_pi_that_is_killed(pi: Pi) -> None:
         while children_of(pi.python) and time.monotonic() < end:
             time.sleep(0.1)
         assert children_of(pi.python) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "carried_out"), [((), False), (("--shadow",), True)])
+def test_a_new_session_may_ask_for_less_once_pi_looks_at_schemas_anew(
+    options: tuple[str, ...], carried_out: bool, pi: Pi
+) -> None:
+    pi.install(*options)
+    pi.policy("version: 1\nextends: std/baseline\n")
+    shutil.copy(AGENTS / "extensions" / "zz-probe.ts", pi.agent / "extensions")
+    bare = calls(("write", {"path": "bare.txt", "content": "x"}))
+    with Rpc(pi, [bare, {"text": "done"}]) as session:
+        session.prompt("go")
+        assert not (pi.workspace / "bare.txt").exists()
+        pi.policy(CHANGES["weaker"])
+        session.command(type="prompt", message="/again")
+        session.command(type="new_session")
+        session.prompt("go")
+        assert (pi.workspace / "bare.txt").exists() is carried_out
