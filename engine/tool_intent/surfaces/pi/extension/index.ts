@@ -186,8 +186,9 @@ export default function (pi: ExtensionAPI): void {
 		const lines = message.isError && first?.type === "text" ? complaints(first.text) : undefined;
 		if (!lines) return undefined;
 		const id = message.toolCallId;
-		if (!reworded.has(id)) reworded.set(id, worded(ctx, message.toolName, input, id, lines));
-		const text = await reworded.get(id)!;
+		const key = `${id}\n${first.text}`; // some models give one id to many calls
+		if (!reworded.has(key)) reworded.set(key, worded(ctx, message.toolName, input, id, lines));
+		const text = await reworded.get(key)!;
 		said.set(id, text);
 		return { ...message, content: [{ type: "text", text }] };
 	}
