@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -14,8 +14,11 @@ from tool_intent.cli.terminal import out, styled, visible
 from tool_intent.compiler.loading import PolicyError
 from tool_intent.runtime.wire import dump
 from tool_intent.surfaces.judging import FALLBACK, Judging, Unavailable
-from tool_intent.surfaces.pi import canary, host, installing
+from tool_intent.surfaces.pi import host, installing
 from tool_intent.surfaces.pi.installing import InstallError
+
+if TYPE_CHECKING:
+    from tool_intent.surfaces.pi.canary import Flight
 
 
 class Check(NamedTuple):
@@ -52,6 +55,8 @@ def doctor(
 
 
 def _checks(command: str | None, workspace: Path) -> Iterator[Check]:
+    from tool_intent.surfaces.pi import canary
+
     yield Check("engine", True, f"tool-intent {__version__}")
     judging = yield from _policy(workspace)
     installed = yield from _installed(workspace)
@@ -126,7 +131,7 @@ def _handlers(pi: host.Host, workspace: Path, folders: list[Path]) -> Iterator[C
         yield Check("handlers", True, "no other extension's tool_call handler runs after ours")
 
 
-def _flown(flight: canary.Flight, judging: Judging | None) -> Iterator[Check]:
+def _flown(flight: Flight, judging: Judging | None) -> Iterator[Check]:
     if flight.problem is not None:
         yield Check("canary", False, flight.problem)
         return
