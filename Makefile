@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo demo-mcp test test-all bench lint clean
+.PHONY: demo demo-mcp demo-pi test test-all bench lint clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -23,6 +23,11 @@ demo: $(READY)
 # The proxy between the official MCP client and servers, in both protocols; no node needed.
 demo-mcp: $(READY)
 	@$(BIN)/python tests/assets/demo/mcp/demo.py
+
+# A real session of each line of pi: two calls refused, two carried out, nothing left behind of the
+# refused ones. Installs both lines (npm) the first time.
+demo-pi: $(READY)
+	@cd tests && ../$(BIN)/python -m agents.demo
 
 # Fast: what a change has to pass while it is being written.
 test: $(READY)

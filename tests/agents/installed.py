@@ -16,13 +16,13 @@ import pytest
 AGENTS: Final = Path(__file__).parent
 
 #: The major version of node that each agent asks for.
-OLDEST_NODE: Final = {"pi-0.73": 20, "pi-1": 22}
+OLDEST_NODE: Final = {"pi-0.73": 20, "pi-1": 22, "types": 20}
 #: Seconds that one `npm ci` may take.
 DEADLINE: Final = 240
 
 
 def installed(agent: str) -> Path:
-    """The folder of `agent` ("pi-0.73" or "pi-1") with its `node_modules` as its lock says.
+    """The folder of `agent` ("pi-0.73", "pi-1", "types") with its `node_modules` as its lock says.
 
     Skips the test where node or npm is missing, and fails it where the installation does. An
     installation that an earlier run finished is used again.
@@ -45,10 +45,14 @@ def installed(agent: str) -> Path:
 
 
 def _npm_ci(folder: Path) -> None:
-    command = ["npm", "ci", "--no-progress"]
-    run = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=DEADLINE, check=False
-    )
+    # What npm has in its cache is taken from there: a second installation needs no network.
+    command = ["npm", "ci", "--no-progress", "--prefer-offline"]
+    try:
+        run = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=DEADLINE, check=False
+        )
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"{' '.join(command)} in {folder} did not end within {DEADLINE} s")
     if run.returncode:
         pytest.fail(f"{' '.join(command)} in {folder} failed:\n{run.stdout}{run.stderr}")
 

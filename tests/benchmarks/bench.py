@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+import bridge_subjects
 import mcp_subjects
 import peers
 import rank_subjects
@@ -98,6 +99,9 @@ ROWS = (
         ("after 10 calls",),
         1.3,
     ),
+    Row("small write over the bridge", "bridge small", ("bridge ping",), 4.0),
+    Row("write of 100 KB that a rule reads, over it", "bridge 100 KB", ("bridge ping",), 40.0),
+    Row("bridge ready from the cache", "bridge ready", ("bridge pass",), 8.0),
     Row("decide by std/strict as a process", "process strict", ("process bare",)),
     Row("deciding a command of 100,000 pipes", "100,000 pipes", None),
     Row("deciding a command of 100,000 parentheses", "100,000 parentheses", None),
@@ -139,6 +143,7 @@ def _subjects(folder: Path) -> tuple[dict[str, Subject], dict[str, str]]:
     subjects |= rank_subjects.loading(folder)
     subjects |= rule_subjects.looking_back(folder)
     subjects |= rule_subjects.hostile(folder)
+    subjects |= bridge_subjects.subjects(folder)
     return subjects, absent
 
 

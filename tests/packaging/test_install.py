@@ -105,6 +105,13 @@ def test_the_wheel_holds_the_package_its_policies_and_licence_and_nothing_else(
         if path.is_file()
     }
     assert f"tool_intent/policies/{PACK}" in shipped
+    surfaces = ROOT / "engine" / "tool_intent" / "surfaces"
+    scripts = {
+        f"tool_intent/surfaces/{path.relative_to(surfaces).as_posix()}"
+        for path in surfaces.rglob("*.*s")
+    }
+    assert "tool_intent/surfaces/pi/extension/index.ts" in scripts
+    shipped |= scripts
     needed = shipped | {"tool_intent/py.typed", f"{information}/licenses/LICENSE"}
     assert needed <= names, needed - names
     assert not [name for name in names if "tests" in name.split("/")]

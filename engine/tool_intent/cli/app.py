@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, lock, mcp_commands, rules, waiver
+from tool_intent.cli import authoring, calls, inspection, lock, mcp_commands, pi, rules, waiver
+from tool_intent.cli.doctor import doctor
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
 
@@ -45,4 +46,5 @@ app.command("explain")(rules.explain)
 app.add_typer(waiver.app, name="waiver")
 app.add_typer(mcp_commands.mcp, name="mcp")
 app.add_typer(mcp_commands.catalog, name="catalog")
-app.command("doctor")(mcp_commands.doctor)
+app.add_typer(pi.app, name="pi")
+app.command("doctor")(doctor)

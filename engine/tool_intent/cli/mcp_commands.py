@@ -1,4 +1,4 @@
-"""`mcp` with its help, `mcp wrap` and `unwrap`, `catalog import`, and what `doctor` says of MCP."""
+"""`mcp` with its help, `mcp wrap` and `unwrap`, and `catalog import`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ import typer
 
 from tool_intent.cli.mcp import Options, Usage, label
 from tool_intent.cli.mcp import mcp as serve
-from tool_intent.cli.options import Format, Formatted
 from tool_intent.cli.terminal import err, fail, out, styled, visible
-from tool_intent.runtime.wire import dump
 from tool_intent.surfaces.mcp.settings import Unreadable
 from tool_intent.surfaces.mcp.wrapping import Rewritten, saved, unwrapped, wrapped
 
@@ -30,7 +28,6 @@ _Config: TypeAlias = Annotated[
     Path, typer.Argument(metavar="CONFIG", help="The client's settings, JSON or TOML.")
 ]
 _Yes: TypeAlias = Annotated[bool, typer.Option("--yes", help="Do not ask before writing.")]
-_SEVERITIES = {"error": "red", "warning": "yellow", "ok": "green"}
 
 
 @mcp.callback()
@@ -164,37 +161,3 @@ def import_(
     except (OSError, NoAnswer) as error:
         fail(f"the server {context.args[0]!r} did not tell its tools: {error}")
     typer.echo(text, nl=False)
-
-
-def doctor(
-    settings: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[SETTINGS]…", help="MCP client settings; known ones if none."),
-    ] = None,
-    format_: Formatted = Format.TEXT,
-) -> None:
-    """Check how MCP clients reach their servers: each proxied one is started and called in vain.
-
-    Exit code 1 where something is wrong.
-
-    Example: tool-intent doctor .mcp.json
-    """
-    from tool_intent.surfaces.mcp.doctor import examined, known_settings
-
-    paths = settings or known_settings(os.getcwd(), os.path.expanduser("~"))
-    if not paths:
-        fail("no settings of an MCP client were found; name a file")
-    wrong = False
-    for finding in examined(paths):
-        wrong |= finding.severity != "ok"
-        if format_ is Format.JSON:
-            typer.echo(dump(finding._asdict()))
-            continue
-        out.print(
-            styled(f"{finding.severity:<8}", _SEVERITIES[finding.severity]),
-            visible(f"{finding.where}: {finding.message} ({finding.code})"),
-            sep="",
-        )
-        if finding.help:
-            out.print(visible(f"        {finding.help}"))
-    raise typer.Exit(1 if wrong else 0)

@@ -44,16 +44,18 @@ class Artifact:
         notes: tuple[str, ...] = (),
         place: Place | None = None,
         loaded: Loaded | None = None,
+        max_retries: int | None = None,
     ) -> None:
         """`where` is the folder that the policy's relative paths start at, and that of the
         session; `looks_back` says whether rules ask for earlier calls. `place` is taken instead of
-        looking at the file system of `where`."""
+        looking at the file system of `where`. `max_retries` spares parsing the policy for it."""
         self.digest = digest
         #: Whether each call of a session has to be remembered.
         self.reads_history = looks_back
         self._where = where
         self.notes = notes
         self._load_policy = policy
+        self._max_retries = max_retries
         self._cache = cache
         self._folder = folder
         self._policy: EffectivePolicy | None = None
@@ -74,6 +76,18 @@ class Artifact:
             if self._policy is None:
                 self._policy = self._load_policy()
             return self._policy
+
+    @property
+    def max_retries(self) -> int:
+        """Refusals of one tool in a row after which the model is told to stop and ask."""
+        if self._max_retries is None:
+            self._max_retries = self.policy.max_retries
+        return self._max_retries
+
+    @property
+    def kept(self) -> str:
+        """What `compiler.loading.reopen` finds this artifact by; empty where it is not kept."""
+        return self._folder
 
     @property
     def lowering(self) -> Lowering:
@@ -101,12 +115,15 @@ class Artifact:
         with self._lock:
             return list(self._programs.values())
 
-    def decide(self, call: Call, view: SessionView | None = None) -> Decision:
-        """The decision on one call, given what its session did before (see `new_history`)."""
+    def decide(
+        self, call: Call, view: SessionView | None = None, *, spends: bool = True
+    ) -> Decision:
+        """The decision on one call, given what its session did before (see `new_history`). Without
+        `spends` it uses up no waiver: for a call that is not carried out on this decision."""
         program = self.program(call.tool)
         around = None
         if program.rules is not None or program.waivers or self.reads_history:
-            around = Around(self.place, call.context, call.now, view, self.point)
+            around = Around(self.place, call.context, call.now, view, self.point, spends)
         return judge(program, call.id, call.args, self.digest, call.schema, around)
 
     def new_history(self, *, keep: bool = False) -> SessionHistory:

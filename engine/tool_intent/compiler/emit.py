@@ -27,6 +27,7 @@ from tool_intent.compiler.ir import (
     Test,
     Tool,
 )
+from tool_intent.compiler.reads import arguments_read
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.program import Image
 from tool_intent.runtime.strip import Carrier
@@ -115,6 +116,7 @@ class _Emitter:
         places = self._tool.carried
         misspelt = tuple(tuple(self._template(f.misspelt) for f in p.fields) for p in places)
         collision = tuple(tuple(self._template(f.collision) for f in p.fields) for p in places)
+        read = arguments_read(self._tool)
         return Image(
             self._tool.name,
             code,
@@ -138,6 +140,7 @@ class _Emitter:
             tuple((_named(v.carriers), dict(v.roles)) for v in self._tool.views),
             {of: dict(schedules) for of, schedules in self._tool.permissions.items()},
             tuple((*w[:2], dict(w.ranks), *w[3:]) for w in self._tool.waivers),
+            None if read is None else tuple(sorted(read)),
         )
 
     def _line(self, depth: int, text: str) -> None:

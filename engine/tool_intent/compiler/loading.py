@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import marshal
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from time import time
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.cache import (
@@ -18,6 +16,7 @@ from tool_intent.compiler.cache import (
     open_cache,
     within,
 )
+from tool_intent.compiler.kept import Kept, keep, pickled, unchanged
 from tool_intent.compiler.query import File, Loaded, Places, Query
 from tool_intent.policy import homes
 from tool_intent.policy.doubts import Doubts, stamp
@@ -28,11 +27,8 @@ from tool_intent.policy.sources import (
     Candidate,
     Root,
     SourceError,
-    Unreadable,
     discover,
-    fingerprint,
     named,
-    read,
     shipped,
 )
 
@@ -43,6 +39,9 @@ if TYPE_CHECKING:
     from tool_intent.runtime.paths import Place
 
 
+_HEXADECIMAL = frozenset("0123456789abcdef")
+
+
 class PolicyError(Exception):
     """There is no policy to judge by: none was found, it is empty, or one that was asked for is
     broken. `diagnostics` holds the errors of a broken one."""
@@ -50,6 +49,14 @@ class PolicyError(Exception):
     def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()) -> None:
         super().__init__(message)
         self.diagnostics = diagnostics
+
+
+class NoneFound(PolicyError):
+    """No policy was found, and none was given."""
+
+
+class AsksNothing(PolicyError):
+    """The policy has no entry and no rule, and nothing says that this is meant."""
 
 
 def load(
@@ -72,8 +79,8 @@ def load(
     `account` are `discover`'s; `remember` notes a repository that has a policy, so that its absence
     is noticed later; `point` is the surface that enforces, if one does; `now` (seconds since the
     epoch) is the time to go by, unless it is the clock's. Raises PolicyError where a
-    source is none or is broken, where there is no policy, or where it asks for nothing and
-    `allow_empty` does not say that this is meant.
+    source is none or is broken, NoneFound where there is no policy, AsksNothing where it asks for
+    nothing and `allow_empty` does not say that this is meant.
     """
     query = Query(
         sources=tuple(sources),
@@ -113,7 +120,7 @@ def answer(query: Query, places: Places) -> Artifact:
     paths = [root.path for root in roots] + [place.path for place in refused]
     if not query.allow_empty and all(map(is_waivers, paths)):
         looked = ", ".join(c.shown for c in candidates)
-        raise PolicyError(f"no policy found; looked for {looked}" if looked else "no policy given")
+        raise NoneFound(f"no policy found; looked for {looked}" if looked else "no policy given")
     cache, notes = _cache(query, candidates)
     place = (_root(candidates, query.cwd), query.cwd)
     key = digest(
@@ -121,7 +128,7 @@ def answer(query: Query, places: Places) -> Artifact:
         _vouched(roots, query.machine),
     )  # fmt: skip
     sound = all(is_waivers(place.path) for place in refused)
-    known = _unchanged(cache, key) if cache is not None and sound else None
+    known = unchanged(cache, key) if cache is not None and sound else None
     if known is not None and cache is not None:
         artifact = _cached(known, query, roots, cache, notes, place)
     else:
@@ -135,6 +142,40 @@ def compiled(policy: EffectivePolicy, place: Place) -> Artifact:
     """The artifact of a policy that is loaded already, for calls made at a place."""
     where = (place.root, place.cwd or place.root)
     return Artifact(policy.digest, lambda: policy, where, _looks_back(policy), place=place)
+
+
+def reopen(
+    kept: str,
+    *,
+    cwd: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    point: Point | Literal[""] = "",
+) -> Artifact | None:
+    """The artifact that says `kept` of itself, as an earlier process loaded it from the same `cwd`;
+    None where the cache does not hold it any more. `point` is `load`'s."""
+    query = Query(
+        sources=(),
+        cwd=os.getcwd() if cwd is None else os.path.abspath(cwd),
+        environ=dict(os.environ if environ is None else environ),
+        machine=MACHINE,
+        account=homes.account_home(),
+        found=True,
+        allow_empty=True,
+        point=point,
+    )
+    candidates = find(query).candidates
+    cache, notes = _cache(query, candidates)
+    if cache is None or not kept or not _HEXADECIMAL.issuperset(kept):
+        return None
+    policy = pickled(cache, kept)
+    if policy is None:
+        return None
+    place = (_root(candidates, query.cwd), query.cwd)
+    artifact = Artifact(
+        policy.digest, lambda: policy, place, _looks_back(policy), cache, kept, notes
+    )
+    artifact.point = point
+    return artifact
 
 
 def _named(sources: Sequence[str], cwd: str) -> list[Root]:
@@ -219,7 +260,7 @@ def _compiled(
         raise PolicyError(f"the policy is broken: {where}{more}", policy.broken)
     if policy.empty and not query.allow_empty:
         names = ", ".join(root.shown for root in roots)
-        raise PolicyError(f"{names} asks for nothing: it has no entry under `tools:`")
+        raise AsksNothing(f"{names} asks for nothing: it has no entry under `tools:`")
     looks_back = _looks_back(policy)
     files = tuple(
         File(s.path, s.rank, s.digest, s.held, stamp(s.path, s.rank)) for s in policy.sources
@@ -231,15 +272,10 @@ def _compiled(
         return Artifact(
             policy.digest, lambda: policy, place, looks_back, notes=notes, loaded=loaded
         )
-    import pickle
-
-    folder = digest(key, policy.digest)
-    cache.write(os.path.join(folder, "policy"), pickle.dumps(policy))
-    _keep_texts(cache, folder, files)
-    kept = [tuple(file) for file in files]
-    cache.write(key, marshal.dumps((policy.digest, folder, looks_back, kept)))
+    kept = Kept(policy.digest, digest(key, policy.digest), looks_back, policy.max_retries, files)
+    keep(cache, key, kept, policy)
     return Artifact(
-        policy.digest, lambda: policy, place, looks_back, cache, folder, notes, loaded=loaded
+        policy.digest, lambda: policy, place, looks_back, cache, kept.folder, notes, loaded=loaded
     )
 
 
@@ -274,72 +310,27 @@ def _is_theirs(policy: EffectivePolicy, asked_for: set[str]) -> bool:
     return any(d.file in asked_for for d in policy.broken)
 
 
-def _keep_texts(cache: Cache, folder: str, files: Iterable[File]) -> None:
-    """Keep what the sources say, to compare it with what they say later."""
-    for file in files:
-        with contextlib.suppress(Unreadable):
-            text = read(file.path, file.rank, file.held)
-            if fingerprint(text) == file.digest:
-                cache.write(_text_entry(folder, file.digest), text)
-
-
-class _Kept(NamedTuple):
-    """A cache entry's policy digest, its folder, whether rules look back, and the sources."""
-
-    policy: str
-    folder: str
-    looks_back: bool
-    files: tuple[File, ...]
-
-
-def _unchanged(cache: Cache, key: str) -> _Kept | None:
-    """A cache entry whose sources are all as they were."""
-    body = cache.read(key)
-    if body is None:
-        return None
-    policy_digest, folder, looks_back, kept = marshal.loads(body)  # noqa: S302 (checked)
-    files = tuple(File(*one) for one in kept)
-    with contextlib.suppress(Unreadable):
-        for file in files:
-            if stamp(file.path, file.rank) != file.stamp:
-                return None
-            text = read(file.path, file.rank, file.held)
-            is_kept = cache.holds(_text_entry(folder, file.digest), text)
-            if not is_kept and fingerprint(text) != file.digest:
-                return None
-        return _Kept(policy_digest, folder, looks_back, files)
-    return None
-
-
-def _text_entry(folder: str, fingerprint: str) -> str:
-    return os.path.join(folder, f"text-{fingerprint}")
-
-
 def _cached(
-    known: _Kept,
+    known: Kept,
     query: Query,
     roots: list[Root],
     cache: Cache,
     notes: tuple[str, ...],
     place: tuple[str, str],
 ) -> Artifact:
-    policy_digest, folder, looks_back, files = known
-
     def policy() -> EffectivePolicy:
-        import pickle
-
-        body = cache.read(os.path.join(folder, "policy"))
-        if body is not None:
-            kept: EffectivePolicy = pickle.loads(body)  # noqa: S301 (this user's own, checked)
+        kept = pickled(cache, known.folder)
+        if kept is not None:
             return kept
         from tool_intent.policy.load import load as load_policy
 
         doubts = Doubts(query.machine)
         loaded = load_policy(roots, doubts=doubts, environ=query.environ, cwd=query.cwd)
-        if loaded.digest != policy_digest:
+        if loaded.digest != known.policy:
             raise PolicyError("the policy changed while it was in use; start a new session")
         return loaded
 
     return Artifact(
-        policy_digest, policy, place, looks_back, cache, folder, notes, loaded=Loaded(files)
-    )
+        known.policy, policy, place, known.looks_back, cache, known.folder, notes,
+        loaded=Loaded(known.files), max_retries=known.max_retries,
+    )  # fmt: skip

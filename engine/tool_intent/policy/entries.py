@@ -59,6 +59,12 @@ class FileReader:
             node = self._file.document.value(["unlisted"])
             yield Unlisted(effect, origin(node, self._shown, self._rank))
 
+    def max_retries(self) -> Iterator[int]:
+        """After how many refusals of one tool the file wants an end: at most one."""
+        value = self._file.data.get("max_retries")
+        if value.__class__ is int and value > 0:
+            yield value
+
     def targets(self) -> Iterator[tuple[str, Node]]:
         """Every name, glob and group that the file's entries apply to or except."""
         for key, value, key_node, node in self._members("tools"):

@@ -28,6 +28,7 @@ from tool_intent.policy.files import (
 )
 from tool_intent.policy.git_sources import GitSources
 from tool_intent.policy.model import (
+    MAX_RETRIES,
     CatalogTool,
     EffectivePolicy,
     FieldDefinition,
@@ -117,6 +118,7 @@ def load(
     items: list[Requirement | Rule] = []
     fields: dict[str, list[FieldDefinition]] = {}
     unlisted: list[Unlisted] = []
+    retries: list[int] = []
     for file, rank, part in parts:
         _check_layer(file, rank, report)
         for definition in part.definitions():
@@ -125,6 +127,7 @@ def load(
         found = _rules(file, rank, environments, settings, report)
         items += [adjusting.settled(rule, file) for rule in found]
         unlisted += part.unlisted()
+        retries += part.max_retries()
     _check_ids(ranked, report)
     broken = report.of("error")
     waived = waiving.found(
@@ -135,6 +138,7 @@ def load(
         items=tuple(close_groups(items, declared, groups)),
         fields=_with_built_in(fields),
         unlisted=tuple(unlisted),
+        max_retries=min(retries, default=MAX_RETRIES),
         groups=groups,
         catalog=tools,
         sources=(*_sources(ranked, catalogs, waived.files), *git.consulted),

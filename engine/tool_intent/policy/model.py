@@ -201,6 +201,10 @@ def is_built_in(rule: str) -> bool:
     return rule.startswith(("fields/", "entries/", "tools/"))
 
 
+#: Refusals of one tool in a row after which the model is told to stop, where no file says.
+MAX_RETRIES: Final = 5
+
+
 @dataclass(frozen=True, slots=True)
 class EffectivePolicy:
     """Everything that applies, with the place that says it.
@@ -210,13 +214,14 @@ class EffectivePolicy:
     is then denied, or asked where `on_broken` gives `ask` for the file. `absent` are policies that
     a stronger one demands. `waivers` are those that are sound, whether they count or not; what is
     wrong with them and others is in `waiver_findings`, and breaks nothing. A `volatile` policy may
-    come to mean something else while its files stay the same. `digest` is `sha256:…` over all of
-    it and the Unicode version.
+    come to mean something else while its files stay the same. `max_retries` is the smallest that
+    any file says. `digest` is `sha256:…` over all of it and the Unicode version.
     """
 
     items: tuple[Requirement | Rule, ...] = ()
     fields: Mapping[str, tuple[FieldDefinition, ...]] = field(default_factory=dict)
     unlisted: tuple[Unlisted, ...] = ()
+    max_retries: int = MAX_RETRIES
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     catalog: Mapping[str, tuple[CatalogTool, ...]] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()

@@ -267,6 +267,16 @@ def _bad_pattern(document: Document, error: _Failure) -> Iterator[_Fault]:
         yield _Fault("policy/name", node, f"`{error.instance}` is no {title}", mend)
 
 
+def _out_of_range(document: Document, error: _Failure) -> Iterator[_Fault]:
+    node = document.value(error.path)
+    least, most = error.schema.get("minimum"), error.schema.get("maximum")
+    if least is not None and most is not None:
+        words = f"this must be between {least} and {most}"
+        yield _Fault("policy/value", node, words, f"write a number from {least} to {most}")
+    else:
+        yield from _too_little(document, error)
+
+
 def _too_little(document: Document, error: _Failure) -> Iterator[_Fault]:
     node = document.value(error.path)
     if error.keyword in ("minimum", "exclusiveMinimum"):
@@ -330,6 +340,7 @@ _WANTED: Final = {
     "enum": ("a list of values", "write [low, high]"),
     "scalar": ("a text, a number, true or false", "fields hold no lists or mappings"),
     "count": ("a whole number", "such as 20"),
+    "number of refusals": ("a whole number", "such as 3"),
     "number": ("a number", "such as 3 or 0.5"),
     "pattern": ("a text", "such as '^[A-Z]+$'"),
     "reference": ("a text", "such as '#/$defs/name'"),
@@ -391,7 +402,8 @@ _TELLERS: Final[dict[str, _Teller]] = {
     "enum": _no_choice,
     "const": _version,
     "pattern": _bad_pattern,
-    "minimum": _too_little,
+    "minimum": _out_of_range,
+    "maximum": _out_of_range,
     "exclusiveMinimum": _too_little,
     "minLength": _too_little,
     "minItems": _too_little,

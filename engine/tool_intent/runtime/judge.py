@@ -25,14 +25,15 @@ _NO_CARRIERS: tuple[Carrier, ...] = ()
 
 class Around(NamedTuple):
     """What rules can ask about, besides the call itself: where it is made, what the surface tells
-    of it, the time (seconds since the epoch), what its session did before, and the point of
-    enforcement ("" where nothing is enforced)."""
+    of it, the time (seconds since the epoch), what its session did before, the point of enforcement
+    ("" where nothing is enforced), and whether a call that passes uses up waivers there."""
 
     place: Place
     context: Mapping[str, Any] | None = None
     now: float | None = None
     view: SessionView | None = None
     point: str = ""
+    spends: bool = True
 
 
 def judge(
@@ -145,7 +146,8 @@ def _as_permitted(
     if program.waivers:
         from tool_intent.runtime.waivers import waived
 
-        found = waived(found, program.waivers, state, around.now, around.point)
+        spends = bool(around.point) and around.spends
+        found = waived(found, program.waivers, state, around.now, spends=spends)
     return found
 
 

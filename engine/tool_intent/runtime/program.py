@@ -33,7 +33,8 @@ class Image(NamedTuple):
     whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
     `doubts` the source that names what they could not tell, `roles` what arguments they mean,
     `views` carriers and roles as each rank sees them, where ranks differ; `permissions` are as in
-    `runtime.permissions`, `waivers` as in `runtime.waivers`.
+    `runtime.permissions`, `waivers` as in `runtime.waivers`; `reads` are the arguments
+    that rules and waivers may look at, None for any.
     """
 
     tool: str
@@ -55,6 +56,7 @@ class Image(NamedTuple):
     views: tuple[tuple[Any, ...], ...]
     permissions: dict[Any, Any]
     waivers: tuple[tuple[Any, ...], ...]
+    reads: tuple[str, ...] | None
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -109,8 +111,8 @@ class Program:
     mean nothing special to any host."""
 
     __slots__ = (
-        "adverts", "carriers", "collision", "judge", "known", "misspelt", "permissions", "roles",
-        "rules", "taken", "templates", "tool", "views", "waivers",
+        "adverts", "carriers", "collision", "judge", "known", "misspelt", "permissions", "reads",
+        "roles", "rules", "taken", "templates", "tool", "views", "waivers",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -126,6 +128,7 @@ class Program:
         self.views = tuple(View(tuple(Carrier(*c) for c in v), roles) for v, roles in image.views)
         self.permissions: Permissions = image.permissions
         self.waivers = image.waivers
+        self.reads = image.reads
         names = _linked(image, self.templates)
         self.judge: Judge = names["judge"]
         #: Judges a call by rules, where there are any.

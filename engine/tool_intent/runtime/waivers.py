@@ -46,11 +46,13 @@ def waived(
     waivers: Sequence[tuple[Any, ...]],
     state: State,
     now: float | None,
-    point: str,
+    *,
+    spends: bool,
 ) -> list[Finding]:
     """The findings with the effects that waivers leave them; `waivers` are `Waiver`s as tuples.
 
-    Where the time is not known no waiver is before its end.
+    Where the time is not known no waiver is before its end. With `spends` this call uses up what is
+    waived for so many, if it passes.
     """
     names = {finding.rule for finding in found}
     known = [Waiver(*waiver) for waiver in waivers if waiver[1] in names]
@@ -59,10 +61,10 @@ def waived(
     fitting = _Fitting([w for w in known if w.uses is None], state, now)
     found = [_lowered(finding, fitting.best(finding)) for finding in found]
     limited = [w for w in known if w.uses is not None]
-    return _by_limited(found, _Fitting(limited, state, now), now, point) if limited else found
+    return _by_limited(found, _Fitting(limited, state, now), now, spends) if limited else found
 
 
-def _by_limited(found: list[Finding], fitting: _Fitting, now: float, point: str) -> list[Finding]:
+def _by_limited(found: list[Finding], fitting: _Fitting, now: float, spends: bool) -> list[Finding]:
     """Waivers that are for so many calls: all that it needs for the call to pass, or none."""
     stopping = {n: f for n, f in enumerate(found) if STRENGTH[f.effect] >= _STOPS}
     chosen: dict[int, Waiver] = {}
@@ -72,7 +74,7 @@ def _by_limited(found: list[Finding], fitting: _Fitting, now: float, point: str)
             return found
         chosen[number] = best
     wanted = {w.digest: w.uses for w in chosen.values() if w.uses is not None}
-    if not wanted or (point and not uses.take(wanted, now)):
+    if not wanted or (spends and not uses.take(wanted, now)):
         return found
     return [_lowered(finding, chosen.get(number)) for number, finding in enumerate(found)]
 

@@ -1,1 +1,1 @@
-"""Places where calls are enforced, one package or module each."""
+"""Where agents' calls are enforced: one package or module a surface, on the engine they share."""

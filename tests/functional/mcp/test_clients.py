@@ -143,9 +143,9 @@ def examined(bare: Command, servers: dict[str, list[str]]) -> list[tuple[str, st
     """The codes that the doctor gives, with the server's name."""
     tables = {name: {"command": first, "args": rest} for name, (first, *rest) in servers.items()}
     (bare.cwd / ".mcp.json").write_text(json.dumps({"mcpServers": tables}), encoding="utf-8")
-    done = bare("doctor", "--format", "json")
+    done = bare("doctor", ".mcp.json", "--format", "json")
     assert done.err == ""
-    codes = [(f["code"], f["where"].rpartition(": ")[2]) for f in done.answers]
+    codes = [(check["name"], check["text"].split(": ")[1]) for check in json.loads(done.out)]
     assert done.code == (1 if any(c != "mcp/judged" for c, _ in codes) else 0)
     return codes
 
@@ -174,6 +174,27 @@ def test_the_doctor_calls_each_proxied_server_in_vain(bare: Command, tmp_path: P
         ("mcp/judged", "good"), ("mcp/direct-entry", "twin"), ("mcp/not-proxied", "plain"),
         ("mcp/not-judged", "fake"), ("mcp/does-not-start", "dead"),
     ]  # fmt: skip
+
+
+def test_the_doctor_looks_at_the_settings_it_finds_and_at_pi_where_there_is_one(
+    bare: Command, tmp_path: Path
+) -> None:
+    plain = {"mcpServers": {"plain": {"command": odd()[0], "args": odd()[1:]}}}
+    (bare.cwd / ".mcp.json").write_text(json.dumps(plain), encoding="utf-8")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+
+    def names() -> list[str]:
+        done = bare("doctor", "--format", "json", env={"PATH": str(programs)})
+        assert (done.code, done.err) == (1, "")
+        return [check["name"] for check in json.loads(done.out)]
+
+    assert names() == ["mcp/not-proxied"]
+    (programs / "pi").write_text("#!/bin/sh\n", encoding="utf-8")
+    (programs / "pi").chmod(0o755)
+    found = names()
+    assert found[0] == "engine"
+    assert {"extension", "pi", "mcp/not-proxied"} <= {*found}
 
 
 def test_a_catalog_of_a_live_server_loads_and_names_its_tools(bare: Command) -> None:

@@ -19,6 +19,9 @@ BREACHES = [
     ("The rooms and their arrows", "cellar/__init__.py", ""),
     ("Call time needs no library of authoring time", "runtime/text.py", "import yaml"),
     ("Call time needs no library of authoring time", "cli/decide.py", "import typer"),
+    ("Call time needs no library of authoring time", "surfaces/bridge.py", "import yaml"),
+    ("Surfaces judge by compiled policies", "surfaces/judging.py",
+     "import tool_intent.policy.sources"),
     ("The built-in tools know nothing of policies", "tools/model.py",
      "import tool_intent.rules.diagnostics"),
 ]  # fmt: skip

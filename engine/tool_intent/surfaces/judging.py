@@ -1,0 +1,366 @@
+"""The calls of one host process: judged by the policy it began with and by the one there is now."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from time import time
+from typing import Any, Final, NamedTuple
+
+from tool_intent.compiler.artifact import Artifact
+from tool_intent.compiler.cache import home, within
+from tool_intent.compiler.loading import AsksNothing, NoneFound, load, reopen
+from tool_intent.ledger.recorder import NullRecorder, Recorder
+from tool_intent.runtime.decision import Decision, decided
+from tool_intent.runtime.extend import Advert, collisions, extend
+from tool_intent.runtime.judge import not_judged, without
+from tool_intent.runtime.message import model_message
+from tool_intent.runtime.model import Call, Finding, Point, Verdict
+from tool_intent.runtime.pointer import plain, tokens
+from tool_intent.runtime.program import Program
+from tool_intent.runtime.session import Outcome
+from tool_intent.runtime.sessions import Sessions
+from tool_intent.runtime.strip import Carrier, Steps, places
+
+#: What is judged by where no policy is found: whoever installs a surface wants reasons.
+FALLBACK: Final = "std/baseline"
+#: Sessions and tools whose refusals are counted, and ids whose decision is kept for its outcome.
+_MOST_COUNTED: Final = 10_000
+
+
+class Unavailable(Exception):
+    """Calls cannot be judged here at all; the text says why."""
+
+
+class State(NamedTuple):
+    """The policies in force: digests, the one the session began with first; how to reopen each;
+    what a person is to be told; whether anything is asked for at all."""
+
+    policies: tuple[str, ...]
+    kept: tuple[str, ...]
+    notes: tuple[str, ...]
+    asks: bool
+    reads_history: bool
+    max_retries: int
+
+
+class Plan(NamedTuple):
+    """What to do to one tool's schema: the adverts, the schema as it is to look then, `(place,
+    reason)` for what cannot be advertised, every field's name, and the arguments that may be read
+    (None: any)."""
+
+    name: str
+    adverts: tuple[Advert, ...]
+    schema: Any
+    not_advertised: tuple[tuple[str, str], ...]
+    fields: tuple[str, ...]
+    reads: tuple[str, ...] | None
+
+
+class Judgement(NamedTuple):
+    """A decision by all policies in force. `strip` are the paths of fields in the arguments, to be
+    deleted before an allowed call is carried out; `stop` says that the model has been refused
+    often enough."""
+
+    decision: Verdict
+    message: str | None
+    findings: tuple[Finding, ...]
+    strip: tuple[tuple[str | int, ...], ...]
+    stop: bool
+    refusals: int
+    policies: tuple[str, ...]
+
+
+class _Held(NamedTuple):
+    artifact: Artifact
+    sessions: Sessions | None
+
+
+class Judging:
+    """Judges every call of a host process that works in `cwd`. Whatever fails inside denies.
+
+    Not thread-safe: a host sends one line after the other.
+    """
+
+    def __init__(
+        self,
+        cwd: str,
+        environ: Mapping[str, str] | None = None,
+        held: Sequence[str] = (),
+        recorder: Recorder | None = None,
+        *,
+        point: Point,
+    ) -> None:
+        """`held` is `State.kept` of a process that served this session before; `point` is the
+        surface that enforces.
+
+        Raises Unavailable where the engine could be changed by the calls it judges, or where a
+        policy that was held is gone and the one there is now is another.
+        """
+        self._cwd = cwd
+        self._point = point
+        self._environ = os.environ if environ is None else environ
+        self._recorder: Recorder = NullRecorder() if recorder is None else recorder
+        self._expect_outside()
+        artifact, self._notes = self._load()
+        self._first = _held(self._reopened(held[0], artifact) if held else artifact)
+        self._now = self._first if self._same(artifact) else _held(artifact)
+        self._schemas: dict[str, dict[str, Any]] = {}
+        self._advertised: dict[str, dict[Carrier, None]] = {}
+        self._refusals: OrderedDict[tuple[str | None, str], int] = OrderedDict()
+        self._open: OrderedDict[tuple[str | None, Any], Decision] = OrderedDict()
+
+    @property
+    def state(self) -> State:
+        """The policies in force."""
+        artifacts = [h.artifact for h in self._all]
+        asks = not any(note.startswith("nothing is asked") for note in self._notes)
+        notes = [*self._notes, *(n for a in artifacts for n in a.notes)]
+        if len(artifacts) > 1:
+            notes.append(
+                "the policy changed on disk: this session is judged by the one it began with and"
+                " by the new one; start a new session to leave the first behind"
+            )
+        return State(
+            tuple(a.digest for a in artifacts),
+            tuple(a.kept for a in artifacts),
+            tuple(dict.fromkeys(notes)),
+            asks,
+            any(a.reads_history for a in artifacts),
+            min(a.max_retries for a in artifacts),
+        )
+
+    @property
+    def sources(self) -> list[tuple[str, str, str]]:
+        """`(file, rank, digest)` of every policy file, pack and catalog in force."""
+        found = [(s.shown, s.rank, s.digest) for h in self._all for s in h.artifact.policy.sources]
+        return list(dict.fromkeys(found))
+
+    @property
+    def broken(self) -> list[str]:
+        """`file:line:column: message` of every error in the policies in force."""
+        found = [d for h in self._all for d in h.artifact.policy.broken]
+        return [f"{d.file}:{d.line}:{d.column}: {d.message}" for d in dict.fromkeys(found)]
+
+    def reload(self) -> State:
+        """Look whether the policy on disk is another; both are judged from then on."""
+        artifact, self._notes = self._load()
+        if self._same(artifact):
+            self._now = self._first
+        elif artifact.digest != self._now.artifact.digest:
+            self._now = _held(artifact)
+        return self.state
+
+    def extend(self, tool: Mapping[str, Any]) -> Plan:
+        """What a tool is to advertise; `tool` has `name` and, as far as known, `description` and
+        `inputSchema`, which is remembered as the tool's own."""
+        name = tool["name"]
+        programs = self._programs(name)
+        schema = tool.get("inputSchema")
+        carriers = tuple(c for p in programs for c in p.carriers)
+        if schema is not None and (any(p.taken for p in programs) or collisions(schema, carriers)):
+            self._schemas[name] = schema
+        else:
+            self._schemas.pop(name, None)
+        adverts = _merged(programs)
+        extended, refused = extend(tool, adverts)
+        closed = {place for place, _ in refused}
+        said = tuple(a for a in adverts if ".".join(a.at).replace(".[]", "[]") not in closed)
+        self._advertised.setdefault(name, {}).update(dict.fromkeys(self._mine(name, programs)))
+        reads = [p.reads for p in programs]
+        anything = self.state.reads_history or None in reads
+        return Plan(
+            name,
+            said,
+            extended.get("inputSchema"),
+            refused,
+            tuple(dict.fromkeys(f for c in self._advertised[name] for f in c.fields)),
+            None if anything else tuple(sorted({n for names in reads for n in names or ()})),
+        )
+
+    def decide(self, call: Call, *, again: bool = False, invalid: bool = False) -> Judgement:
+        """The decision on a call, by every policy in force; the strongest stands.
+
+        The outcome of an allowed call is told later, with `outcome`. `again` is for a call that an
+        earlier process has judged and recorded, and that this one is to remember; `invalid` for one
+        that the host has refused already: passing here does not end a row of refusals.
+        """
+        call = call._replace(
+            now=time() if call.now is None else call.now, schema=self._schemas.get(call.tool)
+        )
+        found: dict[Finding, None] = {}
+        for held in self._all:
+            judged = _judged(held, call, spends=not (again or invalid))
+            found.update(dict.fromkeys(judged.findings))
+        policies = tuple(h.artifact.digest for h in self._all)
+        decision = decided(call.id, call.tool, tuple(found), None, (), " ".join(policies))
+        verdict = decision.decision
+        if not again:
+            self._recorder.decision(decision, call.session)
+        passes = verdict == "allow" and not invalid
+        refused = True if verdict == "deny" else False if passes else None
+        count = self._counted(call.session, call.tool, refused)
+        if verdict != "allow":
+            stop = count >= self.state.max_retries
+            message = model_message(call.tool, verdict, tuple(found))
+            if verdict == "deny" and stop:
+                said = message.rpartition("\n")[0]
+                message = f"{said}\n{enough(call.tool, count)}"
+            strip = self._strip(call) if verdict == "ask" else ()
+            self._keep(call, decision)
+            return Judgement(verdict, message, tuple(found), strip, stop, count, policies)
+        self._keep(call, decision)
+        return Judgement(verdict, None, tuple(found), self._strip(call), False, 0, policies)
+
+    def outcome(self, session: str | None, id: Any, ok: bool) -> None:
+        """Note what came of a call that was allowed, or approved by a person (which ends a row of
+        refusals)."""
+        outcome: Outcome = "passed" if ok else "failed"
+        for held in self._all:
+            if held.sessions is not None:
+                held.sessions.outcome(session, id, outcome)
+        decision = self._open.pop((session, id), None)
+        if decision is not None:
+            if decision.decision == "ask":
+                self._counted(session, decision.tool, False)
+            self._recorder.outcome(decision, ok, session)
+
+    def refused(self, session: str | None, tool: str) -> str | None:
+        """Count a refusal that was not ours (the host's own, or a person's); what to tell the model
+        where there were enough of this tool in a row."""
+        count = self._counted(session, tool, True)
+        return enough(tool, count) if count >= self.state.max_retries else None
+
+    @property
+    def _all(self) -> tuple[_Held, ...]:
+        return (self._first,) if self._now is self._first else (self._first, self._now)
+
+    def _same(self, artifact: Artifact) -> bool:
+        return artifact.digest == self._first.artifact.digest
+
+    def _load(self) -> tuple[Artifact, tuple[str, ...]]:
+        """The artifact of the policies found, and what a person must be told of them."""
+        try:
+            return self._loaded(), ()
+        except NoneFound:
+            note = (
+                f"no policy was found: calls are judged by {FALLBACK} (tool-intent init writes one)"
+            )
+            return self._loaded(FALLBACK), (note,)
+        except AsksNothing as error:
+            note = f"nothing is asked of any call: {error}"
+            return self._loaded(allow_empty=True), (note,)
+
+    def _loaded(self, *sources: str, allow_empty: bool = False) -> Artifact:
+        return load(
+            sources, cwd=self._cwd, environ=self._environ, allow_empty=allow_empty, remember=True,
+            point=self._point,
+        )  # fmt: skip
+
+    def _reopened(self, kept: str, now: Artifact) -> Artifact:
+        if kept == now.kept and kept:
+            return now
+        found = reopen(kept, cwd=self._cwd, environ=self._environ, point=self._point)
+        if found is None:
+            raise Unavailable(
+                "the engine was started again, and the policy that this session began with cannot"
+                " be had any more; start a new session"
+            )
+        return found
+
+    def _expect_outside(self) -> None:
+        """What judges must not be within the reach of what it judges."""
+        if within(home(self._environ), self._cwd):
+            return  # who works in a home folder could change anything that starts from it
+        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        if within(package, self._cwd):
+            raise Unavailable(
+                f"the engine is installed inside the workspace ({package}), where the calls that it"
+                " judges could change it; install it elsewhere, for example with pipx"
+            )
+
+    def _programs(self, tool: str) -> list[Program]:
+        return [h.artifact.program(tool) for h in self._all]
+
+    def _mine(self, tool: str, programs: Iterable[Program]) -> Iterable[Carrier]:
+        """The carriers of fields that are not the tool's own arguments."""
+        own = self._schemas.get(tool)
+        for program in programs:
+            carriers = program.carriers
+            taken: set[tuple[Steps, str]] = (
+                set(program.taken) if own is None else set(collisions(own, carriers))
+            )
+            yield from without(carriers, taken) if taken else carriers
+
+    def _strip(self, call: Call) -> tuple[tuple[str | int, ...], ...]:
+        """Where fields are in the arguments, those of every entry ever advertised included."""
+        carriers = dict.fromkeys(self._mine(call.tool, self._programs(call.tool)))
+        carriers |= self._advertised.get(call.tool, {})
+        found: dict[tuple[str | int, ...], None] = {}
+        for carrier in carriers:
+            for pointer, place in places(call.args, carrier.at):
+                way = tuple(
+                    int(token) if step == "[]" else token
+                    for token, step in zip(tokens(pointer), carrier.at, strict=True)
+                )
+                found.update(dict.fromkeys((*way, f) for f in carrier.fields if f in place))
+        return tuple(found)
+
+    def _counted(self, session: str | None, tool: str, refused: bool | None) -> int:
+        """The refusals of a tool in a row: one more, none any more, or (None) as they were."""
+        key = (session, tool)
+        if refused is None:
+            return self._refusals.get(key, 0)
+        before = self._refusals.pop(key, 0)
+        if not refused:
+            return 0
+        self._refusals[key] = before + 1
+        if len(self._refusals) > _MOST_COUNTED:
+            self._refusals.popitem(last=False)
+        return before + 1
+
+    def _keep(self, call: Call, decision: Decision) -> None:
+        self._open[call.session, call.id] = decision
+        if len(self._open) > _MOST_COUNTED:
+            self._open.popitem(last=False)
+
+
+def enough(tool: str, refusals: int) -> str:
+    """What the model is to do after so many refusals of a tool in a row."""
+    return (
+        f"This is refusal {refusals} of {plain(tool)} in a row. Do not send it again: stop, tell"
+        " the user what is refused and why, and ask how to go on."
+    )
+
+
+def _held(artifact: Artifact) -> _Held:
+    return _Held(artifact, Sessions(artifact.new_history) if artifact.reads_history else None)
+
+
+def _judged(held: _Held, call: Call, *, spends: bool) -> Decision:
+    decide = partial(held.artifact.decide, spends=spends)
+    try:
+        if held.sessions is None:
+            return decide(call)
+        return held.sessions.judge(call, decide, will_tell=True)[0]
+    except Exception as error:
+        return not_judged(call.tool, call.id, held.artifact.digest, error)
+
+
+def _merged(programs: Sequence[Program]) -> tuple[Advert, ...]:
+    """The adverts of all programs: what one requires is required, in the newest one's words."""
+    if len(programs) == 1:
+        return programs[0].adverts
+    found: dict[Steps, dict[str, tuple[dict[str, Any], bool]]] = {}
+    for program in programs:
+        for advert in program.adverts:
+            there = found.setdefault(advert.at, {})
+            for name, schema, required in advert.properties:
+                before = there.get(name, (schema, False))
+                there[name] = (schema, required or before[1])
+    return tuple(
+        Advert(at, tuple((name, schema, needed) for name, (schema, needed) in there.items()))
+        for at, there in found.items()
+    )

@@ -1,0 +1,1 @@
+"""The pi coding agent: its extension, and installing it."""
