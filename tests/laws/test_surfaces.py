@@ -44,12 +44,12 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def judging(workspace: str) -> Judging:
-    return Judging(workspace, point="pi")
+    return Judging(workspace, {"HOME": f"{workspace}-home"}, point="pi")
 
 
 @pytest.fixture(scope="module")
 def artifact(workspace: str) -> Artifact:
-    return load(cwd=workspace)
+    return load(cwd=workspace, environ={"HOME": f"{workspace}-home"})
 
 
 @given(tool=st.sampled_from(["edit", "deep", "other"]), args=ARGS)
