@@ -115,10 +115,15 @@ def test_a_broken_repository_denies_and_the_organisation_is_judged_by(machine: M
 
 
 def test_the_floor_says_what_is_sure(machine: Managed) -> None:
-    rows = json.loads(machine("show", "--floor", "--format", "json").out)
+    shown = machine("show", "--floor", "--now", "2026-12-16T00:00:00Z", "--format", "json")
+    rows = json.loads(shown.out)
     least = {row["what"]: row["least"] for row in rows if row["rank"] == "org"}
     assert least["rule shell/delete-root"] == "deny"
     assert least["rule org/no-force-push"] == "warn"
+    assert least["rule org/says-why"] == "note", "its floor, though it warns by now"
+    waived = {row["what"]: row["waived_by"] for row in rows}
+    assert waived["rule team/ticket-on-ledger"] == ["W-17"]
+    assert waived["rule org/no-force-push"] == [], "the repository's own waiver"
 
 
 def test_who_can_write_the_organisation_s_files_is_held_to_their_full_effect(
