@@ -91,7 +91,11 @@ def _alternatives(text: str, start: int) -> tuple[list[str], int] | None:
             raise _TooManyError
         return words, at + 1
     sequence = _SEQUENCE.fullmatch(text, start + 1, at)
-    return (_sequence(sequence), at + 1) if sequence else None
+    if sequence:
+        return _sequence(sequence), at + 1
+    # Dots that make no sequence: bash keeps the braces, unless there are some to expand within.
+    within = _expand(text[start + 1 : at])
+    return (within, at + 1) if within != [text[start + 1 : at]] else None
 
 
 def _sequence(found: re.Match[str]) -> list[str]:
