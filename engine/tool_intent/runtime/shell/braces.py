@@ -90,8 +90,8 @@ def _alternatives(text: str, start: int) -> tuple[list[str], int] | None:
         if len(words) > MAX_WORDS:
             raise _TooManyError
         return words, at + 1
-    words = _dotted(text[start + 1 : at])
-    return None if words is None else (words, at + 1)
+    dotted = _dotted(text[start + 1 : at])
+    return None if dotted is None else (dotted, at + 1)
 
 
 def _dotted(inner: str) -> list[str] | None:
