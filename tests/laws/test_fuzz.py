@@ -63,13 +63,13 @@ def test_any_rule_text_is_answered_and_what_is_sound_judges(data: bytes) -> None
     TARGETS["rules"](data)
 
 
-@settings(max_examples=examples(dev=40, ci=500))
+@settings(max_examples=examples(dev=40, ci=2_000))
 @given(text=generated.rules())
 def test_any_sound_rule_judges_and_explains_any_call(text: str) -> None:
     TARGETS["rules"](text.encode())
 
 
-@settings(max_examples=examples(dev=60, ci=1_000))
+@settings(max_examples=examples(dev=60, ci=3_000))
 @given(data=mangled(POLICIES))
 def test_any_policy_file_is_answered(data: bytes) -> None:
     TARGETS["policy"](data)
@@ -96,7 +96,7 @@ CALLS: Final = st.builds(
 )
 
 
-@settings(max_examples=examples(dev=150, ci=1_500))
+@settings(max_examples=examples(dev=150, ci=5_000))
 @given(data=st.one_of(CALLS.map(str.encode), CALLS.flatmap(lambda c: mangled([c]))))
 def test_any_line_is_a_call_that_is_judged_or_says_why_not(data: bytes) -> None:
     TARGETS["call"](data)
