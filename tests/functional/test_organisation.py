@@ -135,3 +135,12 @@ def test_who_can_write_the_organisation_s_files_is_held_to_their_full_effect(
     assert found(early)["org/no-force-push"] == "deny", "neither the floor"
     assert found(early)["org/says-why"] == "deny", "nor the stages count"
     assert "org.yaml: it belongs to you" in machine("check").out
+
+
+def test_what_the_user_cannot_write_is_not_compiled_where_the_user_can(machine: Managed) -> None:
+    kept = machine.home / ".cache" / "tool-intent"
+    decided(machine, "2026-12-02", "bash", command="ls", **WHY)
+    assert not list(kept.glob("*"))
+    shutil.chown(machine.machine / "org.yaml", 65534, 65534)
+    decided(machine, "2026-12-02", "bash", command="ls", **WHY)
+    assert list(kept.glob("*")), "where the user could write the policy itself, it is kept"

@@ -35,6 +35,7 @@ from tool_intent.policy.sources import (
     read,
     shipped,
 )
+from tool_intent.policy.trust import why_writable
 
 if TYPE_CHECKING:
     from tool_intent.policy.model import EffectivePolicy
@@ -159,9 +160,18 @@ def _cache(query: Query, candidates: Sequence[Candidate]) -> tuple[Cache | None,
     if not within(query.account or os.sep, query.cwd):
         workspaces.append(query.cwd)
     try:
-        return open_cache(query.environ, workspaces), ()
+        cache = open_cache(query.environ, workspaces)
     except CacheRefused as refusal:
         return None, (f"the cache is not used: {refusal}",)
+    return (None if cache is None or _is_protected(candidates) else cache), ()
+
+
+def _is_protected(candidates: Iterable[Candidate]) -> bool:
+    """Whether a policy of the organisation is one that this user cannot write. Compiled, it would
+    lie where the user can, and whoever is judged could put another in its place."""
+    return any(
+        c.rank == "org" and c.state == "loaded" and why_writable(c.path) is None for c in candidates
+    )
 
 
 def _vouched(roots: Iterable[Root], machine: str) -> str:
@@ -297,7 +307,7 @@ def _unchanged(cache: Cache, key: str) -> _Kept | None:
     body = cache.read(key)
     if body is None:
         return None
-    policy_digest, folder, looks_back, kept = marshal.loads(body)  # noqa: S302 (checked)
+    policy_digest, folder, looks_back, kept = marshal.loads(body)  # noqa: S302 (checked by the cache)
     files = tuple(File(*one) for one in kept)
     with contextlib.suppress(Unreadable):
         for file in files:
