@@ -35,7 +35,6 @@ from tool_intent.policy.sources import (
     read,
     shipped,
 )
-from tool_intent.policy.trust import why_writable
 
 if TYPE_CHECKING:
     from tool_intent.policy.model import EffectivePolicy
@@ -169,9 +168,12 @@ def _cache(query: Query, candidates: Sequence[Candidate]) -> tuple[Cache | None,
 def _is_protected(candidates: Iterable[Candidate]) -> bool:
     """Whether a policy of the organisation is one that this user cannot write. Compiled, it would
     lie where the user can, and whoever is judged could put another in its place."""
-    return any(
-        c.rank == "org" and c.state == "loaded" and why_writable(c.path) is None for c in candidates
-    )
+    ours = [c.path for c in candidates if c.rank == "org" and c.state == "loaded"]
+    if not ours:
+        return False
+    from tool_intent.policy.trust import why_writable
+
+    return any(why_writable(path) is None for path in ours)
 
 
 def _vouched(roots: Iterable[Root], machine: str) -> str:
