@@ -31,11 +31,11 @@ demo-pi: $(READY)
 
 # Fast: what a change has to pass while it is being written.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 # Everything: long property tests, packaging, catalogs, every interpreter, benchmarks.
 test-all: $(READY)
-	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -n 2
+	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -n 2 --dist worksteal
 	$(BIN)/python tests/packaging/interpreters.py
 
 # JSON lines of ratios and budgets on standard output, a table on standard error.

@@ -364,7 +364,8 @@ def test_rules_are_shown_with_what_applies(project: Command) -> None:
         "rule": "shell/names", "targets": ["@exec"], "except": [], "effect": "ask",
         "floor": "warn", "message": "Name every path that goes: {p}.",
         "policy": ".tool-intent/ours.rules",
-        "origin": ".tool-intent/ours.rules:3",
+        "origin": ".tool-intent/ours.rules:3", "rank": "repo", "declared": "ask", "adjusted": [],
+        "session_monotone": True,
     }  # fmt: skip
     text = project("show", "--effective").out
     assert (

@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from tool_intent.authoring.monotone import session_monotone
 from tool_intent.compiler.loading import compiled
 from tool_intent.policy.model import EffectivePolicy, Rule
+from tool_intent.policy.schedules import changed
 from tool_intent.runtime.decision import Decision
-from tool_intent.runtime.model import STRENGTH, Call, Rank
+from tool_intent.runtime.model import STRENGTH, Call, Effect, Rank
 from tool_intent.runtime.paths import Place
 
 from . import stacks as generated
@@ -109,12 +110,14 @@ def test_weaker_ranks_lower_nothing_below_floors_and_bounds_and_time_lowers_noth
 ) -> None:
     top = sound(stack.down_to(stack.ranks[0]).load(folder))
     whole = sound(stack.load(folder))
-    floored = judged(_floored(top), calls)
+    floored = _floored(top)
+    least = [judged(floored, calls, now) for now in generated.MOMENTS]
     found = [judged(whole, calls, now) for now in generated.MOMENTS]
-    for number, least in enumerate(floored):
+    for number in range(len(calls)):
         over_time = [strength(decisions[number]) for decisions in found]
         assert over_time == sorted(over_time)
-        assert min(over_time) >= strength(least)
+        sure = [strength(decisions[number]) for decisions in least]
+        assert all(one >= other for one, other in zip(over_time, sure, strict=True))
 
 
 @settings(max_examples=examples(dev=60, ci=10_000))
@@ -136,14 +139,19 @@ def _further_fields(less: Decision, more: Decision) -> bool:
 
 
 def _floored(policy: EffectivePolicy) -> EffectivePolicy:
-    """The policy with every rule at the least that weaker ranks can make of it."""
-    return replace(
-        policy,
-        items=tuple(
-            replace(i, effect=i.lowest or i.effect, schedule={}) if isinstance(i, Rule) else i
-            for i in policy.items
-        ),
-    )
+    """The policy with every rule at the least that weaker ranks can make of it, in its stages."""
+    items = [_lowest(item) if isinstance(item, Rule) else item for item in policy.items]
+    return replace(policy, items=tuple(items))
+
+
+def _lowest(rule: Rule) -> Rule:
+    least = rule.lowest or rule.effect
+
+    def capped(effect: Effect) -> Effect:
+        return min(effect, least, key=STRENGTH.__getitem__)
+
+    schedule = {point: changed(steps, capped) for point, steps in rule.schedule.items()}
+    return replace(rule, effect=least, schedule=schedule)
 
 
 def _monotone_only(policy: EffectivePolicy, rank: Rank) -> EffectivePolicy:

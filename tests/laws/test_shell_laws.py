@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tool_intent.runtime.shell import analyse
@@ -23,6 +23,7 @@ WORD = st.lists(st.sampled_from(STRETCHES), min_size=1, max_size=6).map("".join)
 
 
 @settings(max_examples=150, deadline=None)
+@example(["{b{c,d}e}..a}"])
 @given(st.lists(WORD, min_size=1, max_size=4))
 def test_words_are_those_that_bash_makes_of_them(words: list[str]) -> None:
     text = " ".join(f"w{word}" for word in words)

@@ -103,8 +103,9 @@ def test(interpreter: Interpreter, folder: Path) -> str | None:
         (
             "the fast tests",
             TEST,
-            [python, "-m", "pytest", "-n", "2", "-m", "not slow", "-p", "no:cacheprovider", "-c",
-             str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT), str(ROOT / "tests")],
+            [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", "-m", "not slow",
+             "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml"),
+             "--rootdir", str(ROOT), str(ROOT / "tests")],
         ),
     )  # fmt: skip
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

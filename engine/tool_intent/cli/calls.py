@@ -77,8 +77,10 @@ def run(
     Example: tool-intent run write '{"path": "a.txt", "content": "x", "intent": "…"}'
     """
     calls = _calls(tool, arguments, session)
-    guard = Guard(load_or_fail(policy or [], found=True, remember=True))
-    place = _workspace(workspace)
+    # A slip in what was asked for is told before anything is looked at or noted.
+    given = None if workspace is None else _workspace(workspace)
+    guard = Guard(load_or_fail(policy or [], found=True, remember=True, point="run"))
+    place = _workspace(None) if given is None else given
     if format_ is Format.TEXT:
         out.print(styled(f"workspace {place}", "dim"))
     elif workspace is None:

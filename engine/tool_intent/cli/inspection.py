@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from time import time
 from typing import Annotated, Any
 
 import typer
 
 from tool_intent.authoring.monotone import session_monotone
+from tool_intent.cli.decide import seconds
 from tool_intent.cli.options import Format, Formatted, Policies
 from tool_intent.cli.policies import load_or_fail
 from tool_intent.cli.ranks import tell_floor, tell_why
@@ -38,6 +40,9 @@ def show(
     floor: Annotated[
         bool, typer.Option("--floor", help="The least that weaker ranks can make of every rule.")
     ] = False,
+    now: Annotated[
+        str | None, typer.Option(help="The time that --floor is about, in RFC 3339.")
+    ] = None,
     policy: Policies = None,
     format_: Formatted = Format.TEXT,
 ) -> None:
@@ -56,7 +61,14 @@ def show(
     elif why is not None:
         tell_why(artifact.policy, why, format_)
     else:
-        tell_floor(artifact.policy, format_)
+        tell_floor(artifact.policy, _moment(now), format_)
+
+
+def _moment(now: str | None) -> float:
+    try:
+        return time() if now is None else seconds(now)
+    except ValueError as error:
+        fail(str(error))
 
 
 def schema(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import isinf
-from time import time
 from typing import Any
 
 import typer
@@ -17,7 +16,7 @@ from tool_intent.compiler.lower_rules import message_of
 from tool_intent.policy.model import EffectivePolicy, Requirement, Rule, Schedule
 from tool_intent.policy.schedules import at
 from tool_intent.rules.diagnostics import nearest
-from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect
+from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect, Rank
 from tool_intent.runtime.wire import dump
 
 
@@ -36,25 +35,26 @@ def tell_why(policy: EffectivePolicy, id_: str, format_: Format) -> None:
         _print_why(row)
 
 
-def tell_floor(policy: EffectivePolicy, format_: Format) -> None:
-    """Each entry and rule with the least that weaker ranks can make of it."""
-    rows = [*_entry_rows(policy), *_rule_rows(policy)]
+def tell_floor(policy: EffectivePolicy, now: float, format_: Format) -> None:
+    """Each entry and rule with the least that weaker ranks can make of it at a time."""
+    rows = [*_entry_rows(policy, now), *_rule_rows(policy, now)]
     if format_ is Format.JSON:
         typer.echo(dump(rows))
         return
     for row in rows:
-        now = "" if row["least"] == row["effect"] else f" ({row['effect']} in the end)"
+        later = "" if row["least"] == row["effect"] else f" ({row['effect']} in the end)"
         out.print(
             visible(f"{row['rank']:<10}{row['what']}:"),
             styled(row["least"], "bold"),
-            visible(now.strip()),
+            visible(later.strip()),
+            visible(f"waived by {', '.join(row['waived_by'])}" if row["waived_by"] else ""),
             styled(row["origin"], "dim"),
         )
     if not rows:
         out.print("No entry and no rule: nothing is sure.")
 
 
-def _entry_rows(policy: EffectivePolicy) -> Sequence[dict[str, Any]]:
+def _entry_rows(policy: EffectivePolicy, now: float) -> Sequence[dict[str, Any]]:
     """Entries of `tools:` are never lowered by a weaker rank."""
     return [
         {
@@ -62,6 +62,7 @@ def _entry_rows(policy: EffectivePolicy) -> Sequence[dict[str, Any]]:
             "rank": item.origin.rank,
             "effect": item.effect,
             "least": item.effect,
+            "waived_by": _waived_by("fields/missing", item.origin.rank, policy, now),
             "origin": str(item.origin),
         }
         for item in policy.items
@@ -69,23 +70,33 @@ def _entry_rows(policy: EffectivePolicy) -> Sequence[dict[str, Any]]:
     ]
 
 
-def _rule_rows(policy: EffectivePolicy) -> Sequence[dict[str, Any]]:
+def _rule_rows(policy: EffectivePolicy, now: float) -> Sequence[dict[str, Any]]:
     found = [item for item in policy.items if isinstance(item, Rule)]
     return [
         {
             "what": f"rule {rule.id}",
             "rank": rule.origin.rank,
             "effect": rule.effect,
-            "least": _least(rule),
+            "least": _least(rule, now),
+            "waived_by": _waived_by(rule.id, rule.origin.rank, policy, now),
             "origin": str(rule.origin),
         }
         for rule in _by_rank(found)
     ]
 
 
-def _least(rule: Rule) -> Effect:
-    """What weaker ranks can bring a rule to today, at the point where it is weakest."""
-    today = [at(steps, time()) for steps in rule.schedule.values()]
+def _waived_by(rule: str, rank: Rank, policy: EffectivePolicy, now: float) -> list[str]:
+    """The waivers in force that lower a rule for calls in their scope."""
+    return [
+        waiver.id
+        for waiver in policy.waivers
+        if waiver.rule == rule and rank in waiver.counts and now < waiver.counts[rank].until
+    ]
+
+
+def _least(rule: Rule, now: float) -> Effect:
+    """What weaker ranks can bring a rule to at a time, at the point where it is weakest."""
+    today = [at(steps, now) for steps in rule.schedule.values()]
     return min([rule.lowest or rule.effect, *today], key=STRENGTH.__getitem__)
 
 

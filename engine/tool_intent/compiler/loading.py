@@ -200,9 +200,21 @@ def _cache(query: Query, candidates: Sequence[Candidate]) -> tuple[Cache | None,
     if not within(query.account or os.sep, query.cwd):
         workspaces.append(query.cwd)
     try:
-        return open_cache(query.environ, workspaces), ()
+        cache = open_cache(query.environ, workspaces)
     except CacheRefused as refusal:
         return None, (f"the cache is not used: {refusal}",)
+    return (None if cache is None or _is_protected(candidates) else cache), ()
+
+
+def _is_protected(candidates: Iterable[Candidate]) -> bool:
+    """Whether a policy of the organisation is one that this user cannot write. Compiled, it would
+    lie where the user can, and whoever is judged could put another in its place."""
+    ours = [c.path for c in candidates if c.rank == "org" and c.state == "loaded"]
+    if not ours:
+        return False
+    from tool_intent.policy.trust import why_writable
+
+    return any(why_writable(path) is None for path in ours)
 
 
 def _vouched(roots: Iterable[Root], machine: str) -> str:

@@ -29,7 +29,8 @@ def entry_reports(
     if not at or not demanding:
         return None, None
     by = max(demanding, key=lambda r: STRENGTH[r.effect])
-    names = list(dict.fromkeys(u.name for r in demanding for u in r.uses if u.required))
+    # In an order that no order of files changes.
+    names = sorted({u.name for r in demanding for u in r.uses if u.required})
     shown = "".join(step if step == "[]" else f".{step}" for step in at).lstrip(".")
     listed = " and ".join(f"`{n}`" for n in names)
     each = "in each" if at[-1] == "[]" else "in it"

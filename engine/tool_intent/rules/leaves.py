@@ -105,6 +105,13 @@ class LeafBuilder:
                     at, f"`\\{shown}` is no escape", f"for a backslash write `\\\\{shown}`"
                 )
                 return raw
+        if (len(raw) - len(raw.rstrip("\\"))) % 2:
+            # The text goes on with a brace, or it would not end in half an escape.
+            at = self._inside(token, offset + len(raw) - 1, offset + len(raw) + 1)
+            self._report(
+                at, "a backslash before a brace is no escape", "for a backslash write `\\\\`"
+            )
+            return raw
         value: str = json.loads(f'"{raw}"', strict=False)
         if _SURROGATE.search(value):
             self._report(self.span(token), "half of a surrogate pair is no character", "")

@@ -102,6 +102,7 @@ class Doubt:
 
             self._names.update(NAMES)
             # Our own code: from the compiler, or a checked cache.
+            # Our own source, out of the same image as the code of the rules.
             self._why = eval(self._source, self._names)  # noqa: S307
         why: str = self._why(*given)
         return why

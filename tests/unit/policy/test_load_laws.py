@@ -103,6 +103,7 @@ def test_any_soup_of_yaml_is_answered(load_text, pieces):
 
 
 @quick
+@example(seed=2084509, bits=["\\"])
 @given(seed=st.integers(0, 2**32), bits=st.lists(BITS, min_size=1, max_size=3))
 def test_any_slip_in_a_sound_policy_is_answered(load_text, seed, bits):
     place = random.Random(seed)

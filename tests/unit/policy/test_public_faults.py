@@ -5,7 +5,9 @@ import subprocess
 
 import pytest
 
+from tool_intent.compiler.loading import load as compiled_load
 from tool_intent.policy.sources import SourceError, discover, named
+from tool_intent.runtime.model import Call
 
 
 def test_ti_039_a_policy_with_one_bad_entry_is_refused_as_a_whole(load_text):
@@ -51,6 +53,38 @@ def test_ti_047_null_is_refused_and_its_name_is_text(load_text, written, code):
     assert [d.code for d in load_text(f"version: 1\npolicy: {written}\n").broken] == (
         [code] if code else []
     )
+
+
+def test_ti_049_what_an_extended_file_adjusts_applies_and_names_its_line(tmp_path):
+    """Its globs start at the repository's root, not at the folder of the file."""
+    folder = tmp_path / ".tool-intent"
+    (folder / "shared").mkdir(parents=True)
+    (folder / "policy.yaml").write_text("version: 1\nextends: ./shared/shared.yaml\n")
+    (folder / "shared" / "shared.yaml").write_text(
+        "version: 1\nadjust: {a/x: warn}\nrules: |\n"
+        '  rule a/x on write when path like "test/**" deny "No."\n'
+    )
+    home = {"HOME": str(tmp_path / "home"), "TOOL_INTENT_CACHE": "off"}
+    artifact = compiled_load(cwd=str(tmp_path), environ=home, machine="/none", account="/none")
+    (rule,) = artifact.policy.items
+    assert (rule.effect, rule.declared) == ("warn", "deny")
+    assert [str(at) for at in rule.adjusted] == [".tool-intent/shared/shared.yaml:2"]
+    decisions = [artifact.decide(Call(1, "write", {"path": p})) for p in ("test/a", "src/a")]
+    assert [[f.effect for f in d.findings] for d in decisions] == [["warn"], []]
+
+
+def test_ti_051_every_source_of_a_rank_is_active_and_listed(tmp_path):
+    machine = tmp_path / "machine"
+    machine.mkdir()
+    for name in ("remote", "mdm"):
+        text = f'version: 1\nrules: |\n  rule {name}/r on bash deny "No."\n'
+        (machine / f"{name}.yaml").write_text(text)
+    home = {"HOME": str(tmp_path / "home"), "TOOL_INTENT_CACHE": "off"}
+    artifact = compiled_load(cwd=str(tmp_path), environ=home, machine=str(machine), account="/none")
+    found = artifact.decide(Call(1, "bash", {"command": "ls"})).findings
+    assert {f.rule for f in found} == {"remote/r", "mdm/r"}
+    own = {os.path.basename(s.path) for s in artifact.policy.sources if s.rank == "org"}
+    assert own == {"remote.yaml", "mdm.yaml"}
 
 
 def test_ti_053_each_place_is_listed_with_what_became_of_it(tmp_path):

@@ -90,8 +90,18 @@ def _alternatives(text: str, start: int) -> tuple[list[str], int] | None:
         if len(words) > MAX_WORDS:
             raise _TooManyError
         return words, at + 1
-    sequence = _SEQUENCE.fullmatch(text, start + 1, at)
-    return (_sequence(sequence), at + 1) if sequence else None
+    dotted = _dotted(text[start + 1 : at])
+    return None if dotted is None else (dotted, at + 1)
+
+
+def _dotted(inner: str) -> list[str] | None:
+    """What a brace without commas that holds dots stands for; None if it is plain text."""
+    sequence = _SEQUENCE.fullmatch(inner)
+    if sequence:
+        return _sequence(sequence)
+    # Dots that make no sequence: bash keeps the braces, unless there are some to expand within.
+    within = _expand(inner)
+    return within if within != [inner] else None
 
 
 def _sequence(found: re.Match[str]) -> list[str]:
