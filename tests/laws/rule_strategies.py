@@ -1,7 +1,12 @@
-"""Generated rules, well typed, and sessions of calls that they may fire on."""
+"""Generated rules, well typed, and sessions of calls that they may fire on.
+
+Strategies are made once and kept: to make them anew for each example takes ten times as long as
+what is tested.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import hypothesis.strategies as st
@@ -36,6 +41,7 @@ _entry = st.sampled_from(
 _context = st.sampled_from(["branch", "model"])
 
 
+@cache
 def _leaf(variables: tuple[tuple[str, str], ...], past: bool) -> st.SearchStrategy[str]:
     texts = st.one_of(
         _field,
@@ -84,6 +90,7 @@ _LISTS = {
 }  # fmt: skip
 
 
+@cache
 def conditions(
     variables: tuple[tuple[str, str], ...] = (), *, past: bool = False, deep: int = 2
 ) -> st.SearchStrategy[str]:
@@ -105,7 +112,9 @@ def conditions(
     return st.one_of(options)
 
 
+@cache
 def _quantified(deep: int) -> st.SearchStrategy[str]:
+    @cache
     def make(name: str) -> st.SearchStrategy[str]:
         source, sort = _LISTS[name]
         inner = conditions(((name, sort),), deep=deep - 1)
@@ -115,7 +124,9 @@ def _quantified(deep: int) -> st.SearchStrategy[str]:
     return st.sampled_from(sorted(_LISTS)).flatmap(make)
 
 
+@cache
 def _counted(deep: int) -> st.SearchStrategy[str]:
+    @cache
     def make(name: str) -> st.SearchStrategy[str]:
         source, sort = _LISTS[name]
         inner = conditions(((name, sort),), deep=deep - 1)
@@ -126,6 +137,7 @@ def _counted(deep: int) -> st.SearchStrategy[str]:
     return st.sampled_from(sorted(_LISTS)).flatmap(make)
 
 
+@cache
 def _history() -> st.SearchStrategy[str]:
     targets = st.sampled_from(["@read", "@exec", "*", "@write", "bash, read"])
     outcome = st.sampled_from(["", " tried", " passed", " failed"])
@@ -149,12 +161,17 @@ def _history() -> st.SearchStrategy[str]:
     )
 
 
+@cache
 def _earlier() -> st.SearchStrategy[str]:
     return _history().map(lambda h: f"({h})")
 
 
+@cache
 def _counted_earlier() -> st.SearchStrategy[str]:
     return st.tuples(_history(), _order, _number).map(lambda p: f"count({p[0]}) {p[1]} {p[2]}")
+
+
+_defined = conditions(deep=1).filter(lambda c: "named" not in c)
 
 
 @st.composite
@@ -163,7 +180,7 @@ def rules(draw: st.DrawFn) -> str:
     targets = draw(st.sampled_from(["*", "@exec", "@write, @exec", "bash, write", "* except read"]))
     lines = [
         'words listed = ["fix it", "review", "n/a"]',
-        f"define named = {draw(conditions(deep=1).filter(lambda c: 'named' not in c))}",
+        f"define named = {draw(_defined)}",
         f"rule t/r on {targets}",
     ]
     if draw(st.integers(0, 5)) == 0:
@@ -184,6 +201,14 @@ def rules(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
+_edit = st.fixed_dictionaries(
+    {"newText": st.sampled_from(TEXTS)},
+    optional={"intent": st.sampled_from(TEXTS), "rationale": st.sampled_from([*TEXTS, 3])},
+)
+_edits = st.one_of(st.lists(_edit, max_size=3), st.just("text"))
+_contexts = st.dictionaries(st.sampled_from(["branch", "model"]), st.sampled_from(["main", "x", 3]))
+
+
 @st.composite
 def calls(draw: st.DrawFn) -> dict[str, Any]:
     """A call of one of the tools, as it may come."""
@@ -199,16 +224,8 @@ def calls(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.integers(0, 3)) == 0:
         args["timeout"] = draw(st.sampled_from([1, 5, "5", None]))
     if tool == "edit":
-        edit = st.fixed_dictionaries(
-            {"newText": st.sampled_from(TEXTS)},
-            optional={
-                "intent": st.sampled_from(TEXTS), "rationale": st.sampled_from([*TEXTS, 3]),
-            },
-        )  # fmt: skip
-        args["edits"] = draw(st.one_of(st.lists(edit, max_size=3), st.just("text")))
-    context = draw(
-        st.dictionaries(st.sampled_from(["branch", "model"]), st.sampled_from(["main", "x", 3]))
-    )
+        args["edits"] = draw(_edits)
+    context = draw(_contexts)
     outcome = draw(st.sampled_from(["passed", "failed", "tried"]))
     return {"tool": tool, "args": args, "context": context, "outcome": outcome,
             "wait": draw(st.sampled_from([1, 60, 3600, -5]))}  # fmt: skip
