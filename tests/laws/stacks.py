@@ -1,9 +1,11 @@
 """Generated stacks of policies: what an organisation, a team, a user, a repository and a folder of
-it may say, one file or several a rank."""
+it may say, one file or several a rank. Strategies are made once: to make them takes longer than to
+draw from them."""
 
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -49,49 +51,73 @@ _conditions = st.sampled_from(
 )  # fmt: skip
 
 
+_levels = st.sampled_from(["allow", "note", "warn", "ask", "deny"])
+_keys = st.sampled_from(KEYS)
+_one_or_two_keys = st.lists(_keys, min_size=1, max_size=2, unique=True)
+_up_to_three_keys = st.lists(_keys, min_size=1, max_size=3, unique=True)
+_one_or_two_fields = st.lists(st.sampled_from(FIELDS), min_size=1, max_size=2, unique=True)
+_uses = st.sampled_from([{}, {"minLength": 3}])
+_demands = st.sampled_from(["require", "require", "optional"])
+_whens = st.sampled_from(['path under "src"', 'not intent mentions "x"'])
+_verbs = st.sampled_from(["require", "forbid"])
+_upwards = {e: st.sampled_from(EFFECTS[: EFFECTS.index(e) + 1]) for e in EFFECTS}
+_tool = st.sampled_from(TOOLS)
+_one_or_two_tools = st.lists(_tool, min_size=1, max_size=2, unique=True)
+_up_to_two_tools = st.lists(_tool, max_size=2, unique=True)
+_groups = st.lists(st.sampled_from(["@write", "@edit"]), max_size=1)
+_path_names = st.sampled_from(["path", "file"])
+_intents = st.sampled_from([{}, {"minLength": 4}])
+_names = st.lists(st.sampled_from(IDS), max_size=2, unique=True)
+_word_lists = st.sampled_from(['["fix", "x"]', '["PAY-1"]', '["qqq"]'])
+_adjusted = st.sampled_from(EFFECTS)
+_stages = st.sampled_from(STAGES)
+_ranks = st.lists(st.sampled_from(STACKED), min_size=2, max_size=4)
+
+
+@cache
+def _some_of(names: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True)
+
+
 @st.composite
 def _entry(draw: st.DrawFn) -> dict[str, Any]:
     entry: dict[str, Any] = {}
-    names = draw(st.lists(st.sampled_from(FIELDS), min_size=1, max_size=2, unique=True))
-    uses = {
-        name: {} if name == "ticket" else draw(st.sampled_from([{}, {"minLength": 3}]))
-        for name in names
-    }
-    entry[draw(st.sampled_from(["require", "require", "optional"]))] = uses
+    names = draw(_one_or_two_fields)
+    uses = {name: {} if name == "ticket" else draw(_uses) for name in names}
+    entry[draw(_demands)] = uses
     if draw(st.booleans()):
         entry["effect"] = draw(_effects)
     if draw(st.integers(0, 3)) == 0:
         entry["at"] = "edits[]"
     if draw(st.integers(0, 4)) == 0:
-        entry["except"] = [draw(st.sampled_from(KEYS))]
+        entry["except"] = [draw(_keys)]
     if draw(st.integers(0, 4)) == 0:
-        entry["when"] = draw(st.sampled_from(['path under "src"', 'not intent mentions "x"']))
+        entry["when"] = draw(_whens)
     return entry
 
 
 @st.composite
 def _rule(draw: st.DrawFn, name: str) -> str:
-    targets = ", ".join(draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=2, unique=True)))
-    but = f" except {draw(st.sampled_from(KEYS))}" if draw(st.integers(0, 4)) == 0 else ""
-    kind = draw(st.sampled_from(["require", "forbid"]))
+    targets = ", ".join(draw(_one_or_two_keys))
+    but = f" except {draw(_keys)}" if draw(st.integers(0, 4)) == 0 else ""
+    kind = draw(_verbs)
     asked = draw(_conditions)
     guard = f"\n  when {draw(_conditions)}" if draw(st.integers(0, 3)) == 0 else ""
     effect = draw(_effects)
-    lower = EFFECTS[: EFFECTS.index(effect) + 1]
-    floor = f"\n  floor {draw(st.sampled_from(lower))}" if draw(st.booleans()) else ""
+    floor = f"\n  floor {draw(_upwards[effect])}" if draw(st.booleans()) else ""
     return f'rule {name} on {targets}{but}{guard}\n  {kind} {asked}\n  else {effect} "No."{floor}\n'
 
 
 @st.composite
 def _catalogs(draw: st.DrawFn) -> dict[str, Any]:
     """A catalog: what some tools are, and which argument is their path."""
-    known = draw(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=2, unique=True))
+    known = draw(_one_or_two_tools)
     return {
         "catalog": "generated",
         "tools": {
             name: {
-                "groups": draw(st.lists(st.sampled_from(["@write", "@edit"]), max_size=1)),
-                "roles": {"path": draw(st.sampled_from(["path", "file"])), "content": "content"},
+                "groups": draw(_groups),
+                "roles": {"path": draw(_path_names), "content": "content"},
             }
             for name in known
         },
@@ -105,28 +131,28 @@ def policies(draw: st.DrawFn, *, adjustable: list[str] | None) -> dict[str, Any]
     said: dict[str, Any] = {"version": 1}
     said["fields"] = {"ticket": draw(_constraints)}
     if draw(st.booleans()):
-        said["fields"]["intent"] = draw(st.sampled_from([{}, {"minLength": 4}]))
-    keys = draw(st.lists(st.sampled_from(KEYS), min_size=1, max_size=3, unique=True))
+        said["fields"]["intent"] = draw(_intents)
+    keys = draw(_up_to_three_keys)
     said["tools"] = {key: draw(_entry()) for key in keys}
-    said["groups"] = {"@own": draw(st.lists(st.sampled_from(TOOLS), max_size=2, unique=True))}
+    said["groups"] = {"@own": draw(_up_to_two_tools)}
     if draw(st.integers(0, 3)) == 0:
-        said["groups"]["@write"] = [draw(st.sampled_from(TOOLS))]
+        said["groups"]["@write"] = [draw(_tool)]
     if draw(st.integers(0, 2)) == 0:
-        said["unlisted"] = draw(st.sampled_from(["allow", "note", "warn", "ask", "deny"]))
+        said["unlisted"] = draw(_levels)
     if draw(st.integers(0, 2)) == 0:
         said["catalog"] = draw(_catalogs())
-    names = draw(st.lists(st.sampled_from(IDS), max_size=2, unique=True))
+    names = draw(_names)
     if names:
-        words = draw(st.sampled_from(['["fix", "x"]', '["PAY-1"]', '["qqq"]']))
+        words = draw(_word_lists)
         head = f"words listed = {words}\noption least = {draw(st.integers(1, 3))} between 1 and 4\n"
         said["rules"] = head + "".join(draw(_rule(name)) for name in names)
     if adjustable is not None:
         adjustable += [name for name in names if name not in adjustable]
     if adjustable and draw(st.booleans()):
-        adjusted = draw(st.lists(st.sampled_from(adjustable), min_size=1, max_size=2, unique=True))
-        said["adjust"] = {name: draw(st.sampled_from(EFFECTS)) for name in adjusted}
+        adjusted = draw(_some_of(tuple(adjustable)))
+        said["adjust"] = {name: draw(_adjusted) for name in adjusted}
         if draw(st.booleans()):
-            said["stages"] = {adjusted[0]: draw(st.sampled_from(STAGES))}
+            said["stages"] = {adjusted[0]: draw(_stages)}
     return said
 
 
@@ -170,33 +196,38 @@ class Stack(NamedTuple):
 @st.composite
 def stacks(draw: st.DrawFn, *, permits: bool = False) -> Stack:
     """Two to four files at one to four ranks."""
-    ranks = draw(st.lists(st.sampled_from(STACKED), min_size=2, max_size=4))
+    ranks = draw(_ranks)
     ranks.sort(key=STACKED.index)
     adjustable: list[str] | None = [] if permits else None
     return Stack(tuple((rank, draw(policies(adjustable=adjustable))) for rank in ranks))
 
 
-_PATHS = ["src/a.py", "b.py", "$X/c"]
+_called = st.sampled_from([*TOOLS, "read", "unheard_of"])
+_carried = st.lists(st.sampled_from(FIELDS), max_size=3, unique=True)
+_values = st.sampled_from(["fix src/a.py", "x", "PAY-1 now", "", 7, True])
+_paths = st.sampled_from(["src/a.py", "b.py", "$X/c"])
+_contents = st.sampled_from(["a", "AKIA", "é"])
+_edit_intents = st.sampled_from(["fix it", ""])
+_outcomes = st.sampled_from(["tried", "passed"])
 
 
 @st.composite
 def calls(draw: st.DrawFn) -> dict[str, Any]:
     """One call: its tool, arguments, and what came of it."""
-    tool = draw(st.sampled_from([*TOOLS, "read", "unheard_of"]))
+    tool = draw(_called)
     args: dict[str, Any] = {}
-    for name in draw(st.lists(st.sampled_from(FIELDS), max_size=3, unique=True)):
-        args[name] = draw(st.sampled_from(["fix src/a.py", "x", "PAY-1 now", "", 7, True]))
+    for name in draw(_carried):
+        args[name] = draw(_values)
     for name in ("path", "file"):
         if draw(st.booleans()):
-            args[name] = draw(st.sampled_from(_PATHS))
+            args[name] = draw(_paths)
     if draw(st.booleans()):
-        args["content"] = draw(st.sampled_from(["a", "AKIA", "é"]))
+        args["content"] = draw(_contents)
     if draw(st.booleans()):
         args["edits"] = [
-            {"intent": draw(st.sampled_from(["fix it", ""])), "newText": "x"}
-            for _ in range(draw(st.integers(0, 2)))
+            {"intent": draw(_edit_intents), "newText": "x"} for _ in range(draw(st.integers(0, 2)))
         ]
-    return {"tool": tool, "args": args, "outcome": draw(st.sampled_from(["tried", "passed"]))}
+    return {"tool": tool, "args": args, "outcome": draw(_outcomes)}
 
 
 def _write(path: Path, said: dict[str, Any]) -> None:

@@ -65,11 +65,11 @@ class Session:
         codes = atom_codes(atoms_image(self.lowering.atoms(), dict(policy.groups)))
         self.history = SessionHistory(codes, keep=True)
         self.now = 1_000_000.0
+        self.tools: dict[str, tuple[Any, Program]] = {}
 
     def judge(self, call: dict[str, Any]) -> tuple[Counter[Any], Counter[Any]]:
         self.now += call["wait"]
-        tool = self.lowering.tool(call["tool"])
-        program = Program(emit.image(tool))
+        tool, program = self.lowered(call["tool"])
         state = self.state(program, call)
         compiled = Counter(program.rules(state) or []) if program.rules else Counter()
         walked = Counter(
@@ -81,6 +81,12 @@ class Session:
         if call["outcome"] != "tried":
             self.history.outcome(number, call["outcome"])
         return compiled, walked
+
+    def lowered(self, name: str) -> tuple[Any, Program]:
+        if name not in self.tools:
+            tool = self.lowering.tool(name)
+            self.tools[name] = tool, Program(emit.image(tool))
+        return self.tools[name]
 
     def state(self, program: Program, call: dict[str, Any]) -> State:
         args = snapshot(call["args"]).args
