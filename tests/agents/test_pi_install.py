@@ -138,6 +138,7 @@ def _of_another_version(pi: Pi) -> None:
     path.write_text(json.dumps(text), encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
@@ -271,6 +272,7 @@ def test_a_sub_agent_is_judged_by_an_engine_of_its_own(pi: Pi) -> None:
     assert sorted(p.name for p in pi.workspace.glob("*.txt")) == ["full.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["pi-0.73", "pi-1"])
 def test_the_extension_is_typed_as_each_line_of_pi_has_it(line: str) -> None:
     installed(line)

@@ -125,6 +125,7 @@ def test_each_entry_may_be_damaged_alone(payments: Command, uncached: str) -> No
         assert (done.out, done.said) == (uncached, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["a folder", "a FIFO", "a link", "missing"])
 def test_entries_that_are_no_files_are_passed_over(
     kind: str, payments: Command, tmp_path: Path, uncached: str
@@ -206,6 +207,7 @@ def test_a_folder_of_another_user_is_not_used(payments: Command, uncached: str) 
     assert not is_hit(decided(payments, env))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [0o777, 0o720, 0o702, 0o755])
 def test_a_folder_that_is_open_to_others_is_not_used(
     mode: int, payments: Command, uncached: str
@@ -230,6 +232,7 @@ def test_what_is_no_folder_is_not_used(
     assert "tool-intent: the cache is not used" in done.said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("below", ["", "deep/down"])
 @pytest.mark.parametrize("name", ["XDG_CACHE_HOME", "TOOL_INTENT_CACHE"])
 def test_a_cache_inside_the_workspace_is_not_used(

@@ -42,12 +42,14 @@ from .pages import ROOT, blocks, run
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 READ: Final = {str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page in PAGES}
 FOUND: Final = {page: blocks(page, text) for page, text in READ.items()}
+#: Pages whose blocks are run in `make test` too; the others take minutes.
+FAST: Final = {"README.md", "docs/policy.md"}
 
 
 @pytest.mark.parametrize(
     ("page", "number"),
     [
-        pytest.param(page, number, id=block.place)
+        pytest.param(page, number, id=block.place, marks=() if page in FAST else pytest.mark.slow)
         for page, found in FOUND.items()
         for number, block in enumerate(found)
     ],

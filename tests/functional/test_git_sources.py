@@ -46,6 +46,7 @@ def test_what_is_fetched_is_judged_by_and_its_place_is_named(fetched: Command, o
     assert (finding["at"], finding["origin"]) == ("/intent", f"{origin.source('v1')}:2")
 
 
+@pytest.mark.slow
 def test_offline_works(fetched: Command, origin) -> None:
     shutil.rmtree(origin.folder)
     assert asked(fetched) == {"/intent"}
@@ -82,6 +83,7 @@ def test_the_same_policy_gives_the_same_bytes_and_is_not_written_again(fetched: 
     assert path.read_bytes() == text
 
 
+@pytest.mark.slow
 def test_a_tag_that_moved_is_named_by_frozen_and_followed_by_update(
     fetched: Command, origin
 ) -> None:
@@ -123,6 +125,7 @@ def test_a_file_that_comes_later_is_of_the_commit_that_is_locked(fetched: Comman
     assert asked(fetched) == {"/rationale"}
 
 
+@pytest.mark.slow
 def test_past_max_stale_frozen_fails_and_check_warns_and_decisions_stand(fetched: Command) -> None:
     rewrite(fetched, max_stale=30, resolved="2020-01-01T00:00:00Z")
     frozen = fetched("lock", "--frozen")
@@ -158,6 +161,7 @@ def test_what_is_not_as_the_lock_says_denies(fetched: Command) -> None:
     assert "lock/changed" in fetched("lock", "--frozen").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "commit", "tree", "removed", "writable", "link"])
 def test_what_was_kept_and_changed_is_not_judged_by(kind: str, fetched: Command) -> None:
     """Without a lock, too: the id of a commit says all that it holds."""
@@ -226,6 +230,7 @@ def test_a_user_s_policy_may_name_what_is_kept(fetched: Command, origin) -> None
         assert asked(fetched) == {"/intent"}
 
 
+@pytest.mark.slow
 def test_git_files_name_only_their_own_repository_packs_and_git(bare: Command, origin) -> None:
     other = origin.commit({"other.yaml": POLICY.format("rationale")})
     second = origin.source(other, "other.yaml")
@@ -261,6 +266,7 @@ def test_two_files_of_the_same_bytes_are_two_files(bare: Command, origin) -> Non
     assert asked(bare) == {"/intent", "/rationale"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -313,6 +319,7 @@ def test_compiled_policies_leave_it_alone(fetched: Command) -> None:
     assert list((sources(fetched) / "files").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [0o777, 0o755, 0o720])
 @pytest.mark.parametrize("inner", ["", "files", "objects"])
 def test_a_folder_that_is_open_to_others_is_not_used(
@@ -331,6 +338,7 @@ def test_a_folder_of_another_user_is_not_used(fetched: Command) -> None:
     assert "belongs to another user" in fetched("check").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("below", ["", "deep/down"])
 def test_a_store_inside_the_workspace_is_not_used(
     below: str, fetched: Command, tmp_path: Path

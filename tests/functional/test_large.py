@@ -34,6 +34,7 @@ def _found(bare: Command, policy: str, tool: str, args: dict[str, Any]) -> list[
     return [name for name, _, _ in rules(answer)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["std/strict", "std/secrets"])
 @pytest.mark.parametrize("line", LINES)
 def test_a_write_of_two_mebibytes_is_denied_for_a_credential_only(
@@ -62,6 +63,7 @@ def test_a_patch_of_a_mebibyte_is_denied_for_what_it_names_only(line: str, bare:
         assert _found(bare, "std/strict", "apply_patch", {"command": patch}) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quote", ["'", ""])
 @pytest.mark.parametrize("line", ["markup", "prose with umlauts"])
 def test_a_here_document_of_200_kib_is_data(line: str, quote: str, bare: Command) -> None:

@@ -51,6 +51,7 @@ def asked(command: Command) -> set[str]:
 # --- what is written -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_source_of_the_closure_is_locked(bare: Command, origin) -> None:
     commit = origin.commit({
         "policy.yaml": "version: 1\nextends: [./in/more.yaml, std/secrets]\n",
@@ -119,6 +120,7 @@ def test_a_broken_policy_is_not_locked(plain: Command) -> None:
     assert not (plain.cwd / "tool-intent.lock").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -163,6 +165,7 @@ def _other(key: str, value: Any):
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "code", "named"),
     [

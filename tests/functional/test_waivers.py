@@ -252,6 +252,7 @@ def test_new_appends_and_leaves_what_is_there(acme: Command) -> None:
     assert "`W-5` is also the id of a waiver" in again.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "code", "complaint"),
     [
@@ -307,6 +308,7 @@ def test_sign_writes_a_signature_beside_the_file(acme: Command) -> None:
     assert "`nothing` cannot be read" in refused.err
 
 
+@pytest.mark.slow
 def test_every_command_has_help_with_an_example(bare: Command) -> None:
     for name in ("list", "new", "expiring", "sign"):
         done = bare("waiver", name, "--help")

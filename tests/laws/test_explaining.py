@@ -47,7 +47,7 @@ def steps(explanation: Explanation) -> Iterator[Step]:
 CALLS = st.lists(generated.calls(), min_size=1, max_size=5)
 
 
-@settings(max_examples=examples(dev=100, ci=2_000))
+@settings(max_examples=examples(dev=100, ci=10_000))
 @given(text=generated.rules(), calls=CALLS)
 def test_what_is_explained_is_what_was_decided(text: str, calls: list[dict[str, Any]]) -> None:
     explanation = explained(text, calls)
@@ -68,7 +68,7 @@ def test_what_is_explained_is_what_was_decided(text: str, calls: list[dict[str, 
 _SHOWN = {"fields/missing", "fields/type", "fields/unreadable", "fields/minLength"}
 
 
-@settings(max_examples=examples(dev=100, ci=500))
+@settings(max_examples=examples(dev=100, ci=3_000))
 @given(text=generated.rules(), calls=CALLS)
 def test_every_judgement_rests_on_a_marked_step_and_every_unknown_has_a_reason(
     text: str, calls: list[dict[str, Any]]
@@ -87,7 +87,7 @@ def _has_reason(step: Step) -> bool:
     return step.reason is not None or any(map(_has_reason, step.parts))
 
 
-@settings(max_examples=examples(dev=50, ci=500))
+@settings(max_examples=examples(dev=50, ci=3_000))
 @given(text=generated.rules(), calls=CALLS)
 def test_an_explanation_is_short_printable_and_has_the_same_rules_as_data(
     text: str, calls: list[dict[str, Any]]

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from tool_intent.runtime.extend import Advert, extend
 from tool_intent.runtime.strip import Carrier, strip
 
+from .conftest import examples
+
 FIELD = {"type": "string", "description": "Why.", "minLength": 1}
 ADVERTS = (
     Advert((), (("intent", FIELD, True), ("ticket", {"type": "string"}, False))),
@@ -123,7 +125,7 @@ def _without_empty_required(schema: dict[str, Any], extended: dict[str, Any]) ->
     return schema
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(dev=100, ci=1_000))
 @given(tools())
 def test_every_other_keyword_stays_byte_for_byte(tool: dict[str, Any]) -> None:
     before = _text(tool)
@@ -136,7 +138,7 @@ def test_every_other_keyword_stays_byte_for_byte(tool: dict[str, Any]) -> None:
     assert not advertised & {place for place, _ in refused}
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(dev=60, ci=300))
 @given(tools())
 def test_fields_come_first_and_the_description_names_them(tool: dict[str, Any]) -> None:
     extended, refused = extend(tool, ADVERTS)
@@ -150,7 +152,7 @@ def test_fields_come_first_and_the_description_names_them(tool: dict[str, Any]) 
     assert len(refused) < 2 or extended == tool
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(dev=60, ci=300))
 @given(tools(), st.dictionaries(_names, st.sampled_from(["r", 3, None, "x"]), max_size=3))
 def test_a_call_that_fits_the_tool_fits_the_extended_tool_and_strips_back(
     tool: dict[str, Any], args: dict[str, Any]

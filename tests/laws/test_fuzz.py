@@ -57,19 +57,19 @@ def mangled(draw: st.DrawFn, seeds: list[str]) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-@settings(max_examples=examples(dev=60, ci=3_000))
+@settings(max_examples=examples(dev=60, ci=5_000))
 @given(data=mangled(RULES))
 def test_any_rule_text_is_answered_and_what_is_sound_judges(data: bytes) -> None:
     TARGETS["rules"](data)
 
 
-@settings(max_examples=examples(dev=40, ci=2_000))
+@settings(max_examples=examples(dev=40, ci=5_000))
 @given(text=generated.rules())
 def test_any_sound_rule_judges_and_explains_any_call(text: str) -> None:
     TARGETS["rules"](text.encode())
 
 
-@settings(max_examples=examples(dev=60, ci=3_000))
+@settings(max_examples=examples(dev=60, ci=5_000))
 @given(data=mangled(POLICIES))
 def test_any_policy_file_is_answered(data: bytes) -> None:
     TARGETS["policy"](data)

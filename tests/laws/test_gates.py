@@ -51,7 +51,7 @@ def _judged(edits: Any) -> None:
     assert compiled == walked
 
 
-@settings(max_examples=examples(dev=200, ci=5_000))
+@settings(max_examples=examples(dev=100, ci=5_000))
 @given(st.lists(_ENTRIES, max_size=4))
 def test_searches_that_are_gated_together_find_what_each_finds_alone(edits: list[Any]) -> None:
     _judged(_QUIET + edits)

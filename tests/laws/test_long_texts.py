@@ -51,7 +51,7 @@ def _whole(pattern: Pattern, text: str) -> bool:
     return program(pattern.text).search(text.encode()) is not None
 
 
-@settings(deadline=None, max_examples=examples(dev=600, ci=4_000))
+@settings(deadline=None, max_examples=examples(dev=150, ci=4_000))
 @given(_patterns, _texts, st.sampled_from(["", "i", "m"]))
 @example("aa", "-" * 60 + "aaa", "")
 @example(r"\bab[a-k]{2}", "-ab-ab" * 9 + "abak", "")
@@ -68,14 +68,14 @@ def test_the_parts_of_a_pattern_find_what_the_whole_finds(
     assert search_parts(compiled.parts, text, AMPLE) is _whole(compiled, text)
 
 
-@settings(deadline=None, max_examples=examples(dev=200, ci=1_000))
+@settings(deadline=None, max_examples=examples(dev=60, ci=1_000))
 @given(_patterns, _texts, st.integers(0, 20_000))
 def test_a_smaller_budget_only_makes_unknown(pattern: str, text: str, budget: int) -> None:
     compiled = _compiled(pattern)
     assert search_parts(compiled.parts, text, budget) in (None, _whole(compiled, text))
 
 
-@settings(deadline=None, max_examples=examples(dev=100, ci=1_000))
+@settings(deadline=None, max_examples=examples(dev=40, ci=1_000))
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_stand_ins_keep_length_lines_and_ascii(text: str) -> None:
     said = stand_ins.with_stand_ins(text)

@@ -102,7 +102,7 @@ class Session:
         return Frame(state, state.spots(((),))[0], meant, self.history)
 
 
-@settings(max_examples=examples(dev=300, ci=10_000))
+@settings(max_examples=examples(dev=150, ci=10_000))
 @given(text=generated.rules(), calls=st.lists(generated.calls(), min_size=1, max_size=6))
 def test_compiled_rules_say_what_the_walker_says_message_by_message(
     text: str, calls: list[dict[str, Any]]
@@ -116,7 +116,7 @@ def test_compiled_rules_say_what_the_walker_says_message_by_message(
 UNKNOWABLE = ["path", "command", "intent", "rationale", "timeout"]
 
 
-@settings(max_examples=examples(dev=200, ci=3_000))
+@settings(max_examples=examples(dev=100, ci=10_000))
 @given(
     text=generated.rules(),
     calls=st.lists(generated.calls(), min_size=1, max_size=4),

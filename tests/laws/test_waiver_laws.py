@@ -82,7 +82,7 @@ def stacks(draw: st.DrawFn, *, permits: bool = False) -> Stack:
 sessions = st.lists(generated.calls(), min_size=1, max_size=3)
 
 
-@settings(max_examples=examples(dev=150, ci=10_000))
+@settings(max_examples=examples(dev=50, ci=10_000))
 @given(stack=stacks(), calls=sessions)
 def test_no_waiver_lowers_what_stronger_ranks_find(
     folder: Path, stack: Stack, calls: list[dict[str, Any]]
@@ -94,7 +94,7 @@ def test_no_waiver_lowers_what_stronger_ranks_find(
             assert strength(with_weaker) >= strength(without), rank
 
 
-@settings(max_examples=examples(dev=150, ci=10_000))
+@settings(max_examples=examples(dev=50, ci=10_000))
 @given(stack=stacks(permits=True), calls=sessions, moments=st.lists(st.sampled_from(MOMENTS)))
 def test_more_time_lowers_nothing(
     folder: Path, stack: Stack, calls: list[dict[str, Any]], moments: list[float | None]
@@ -110,7 +110,7 @@ def test_more_time_lowers_nothing(
     assert all(new >= old for new, old in zip(unknown, before, strict=True))
 
 
-@settings(max_examples=examples(dev=150, ci=10_000))
+@settings(max_examples=examples(dev=50, ci=10_000))
 @given(stack=stacks(), calls=sessions)
 def test_a_waived_finding_stays_with_its_mark(
     folder: Path, stack: Stack, calls: list[dict[str, Any]]
@@ -131,6 +131,7 @@ def test_a_waived_finding_stays_with_its_mark(
                 assert STRENGTH[finding.effect] < STRENGTH[finding.was]
 
 
+@pytest.mark.slow
 def test_the_laws_are_about_something(folder: Path) -> None:
     """Of three hundred sessions some are waived, some only at one of two ranks."""
     marked = kept = 0

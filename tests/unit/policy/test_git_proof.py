@@ -134,6 +134,7 @@ def _unlink(path: Path, kept: Kept) -> None:
     path.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", OBJECTS)
 @pytest.mark.parametrize(
     "change",

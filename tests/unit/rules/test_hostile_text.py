@@ -94,6 +94,7 @@ GROWING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grown", GROWING.values(), ids=GROWING.keys())
 def test_time_is_linear(grown) -> None:
     def taken(n: int) -> float:

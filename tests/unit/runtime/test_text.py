@@ -19,6 +19,7 @@ from tool_intent.runtime.text import LONGEST_TEXT, normalise
 EVERY_CODE_POINT = "7cdf903d21e0538e"
 
 
+@pytest.mark.slow
 def test_every_code_point_normalises_alike_on_every_interpreter() -> None:
     whole = "".join(normalise(f"a{chr(c)}b") or "?" for c in range(sys.maxunicode + 1))
     digest = hashlib.sha256(whole.encode()).hexdigest()
