@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import hypothesis.strategies as st
@@ -58,6 +59,7 @@ _LEAVES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+@cache
 def constraints(kinds: tuple[str, ...]) -> st.SearchStrategy[Any]:
     """Schemas that speak of values of these kinds."""
     return st.recursive(
@@ -97,9 +99,15 @@ def schemas(draw: st.DrawFn, kinds: tuple[str, ...]) -> Any:
     return schema
 
 
+_names = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True)
+_places = st.sampled_from(PLACES)
+_effects = st.sampled_from(["note", "warn", "ask", "deny"])
+_excepted = st.sampled_from(["bash", "@read", "mcp__*"])
+
+
 @st.composite
 def entries(draw: st.DrawFn) -> dict[str, Any]:
-    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
+    names = draw(_names)
     required = [n for n in names if draw(st.booleans())] or names[:1]
     entry: dict[str, Any] = {"require": {n: {} for n in required}}
     if draw(st.booleans()):
@@ -110,14 +118,23 @@ def entries(draw: st.DrawFn) -> dict[str, Any]:
         entry["optional"] = optional
         if draw(st.integers(0, 3)) == 0:
             del entry["require"]
-    place = draw(st.sampled_from(PLACES))
+    place = draw(_places)
     if place:
         entry["at"] = place
     if draw(st.booleans()):
-        entry["effect"] = draw(st.sampled_from(["note", "warn", "ask", "deny"]))
+        entry["effect"] = draw(_effects)
     if draw(st.integers(0, 4)) == 0:
-        entry["except"] = [draw(st.sampled_from(["bash", "@read", "mcp__*"]))]
+        entry["except"] = [draw(_excepted)]
     return entry
+
+
+_tools = st.dictionaries(
+    st.sampled_from(["write", "edit", "bash", "@write", "@exec", "mcp__*", "*", "?d*"]),
+    st.lists(entries(), min_size=1, max_size=3),
+    min_size=1,
+    max_size=4,
+)
+_levels = st.sampled_from(["allow", "note", "warn", "ask", "deny"])
 
 
 @st.composite
@@ -126,17 +143,10 @@ def policies(draw: st.DrawFn) -> dict[str, Any]:
     policy: dict[str, Any] = {
         "version": 1,
         "fields": {n: draw(schemas(FIELD_KINDS[n])) for n in NAMES},
-        "tools": draw(
-            st.dictionaries(
-                st.sampled_from(["write", "edit", "bash", "@write", "@exec", "mcp__*", "*", "?d*"]),
-                st.lists(entries(), min_size=1, max_size=3),
-                min_size=1,
-                max_size=4,
-            )
-        ),
+        "tools": draw(_tools),
     }
     if draw(st.booleans()):
-        policy["unlisted"] = draw(st.sampled_from(["allow", "note", "warn", "ask", "deny"]))
+        policy["unlisted"] = draw(_levels)
     return policy
 
 
@@ -173,23 +183,23 @@ def places(draw: st.DrawFn) -> dict[str, Any]:
     return here
 
 
+def _listed(element: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(st.lists(st.one_of(element, element, values), max_size=3), values)
+
+
+_edits = _listed(places())
+_steps = _listed(st.fixed_dictionaries({"actions": st.lists(places(), max_size=2)}))
+_meta = st.one_of(places(), values)
+_a = st.one_of(st.fixed_dictionaries({"b": st.lists(places())}), values)
+_grid = _listed(st.lists(places(), max_size=2))
+
+
 @st.composite
 def arguments(draw: st.DrawFn) -> dict[str, Any]:
     """Arguments of a call, with the containers of `PLACES` in every shape."""
-
-    def listed(element: st.SearchStrategy[Any]) -> Any:
-        return draw(st.one_of(st.lists(st.one_of(element, element, values), max_size=3), values))
-
     args = draw(places())
-    if draw(st.booleans()):
-        args["edits"] = listed(places())
-    if draw(st.booleans()):
-        action = st.fixed_dictionaries({"actions": st.lists(places(), max_size=2)})
-        args["steps"] = listed(action)
-    if draw(st.booleans()):
-        args["meta"] = draw(st.one_of(places(), values))
-    if draw(st.booleans()):
-        args["a"] = draw(st.one_of(st.fixed_dictionaries({"b": st.lists(places())}), values))
-    if draw(st.booleans()):
-        args["grid"] = listed(st.lists(places(), max_size=2))
+    containers = {"edits": _edits, "steps": _steps, "meta": _meta, "a": _a, "grid": _grid}
+    for name, container in containers.items():
+        if draw(st.booleans()):
+            args[name] = draw(container)
     return args
