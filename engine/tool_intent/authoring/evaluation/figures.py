@@ -1,0 +1,194 @@
+"""What the judged rows of a corpus come to: by tier, rule, kind, language, tool and note."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from tool_intent.authoring.evaluation.corpus import Header, Item
+from tool_intent.authoring.evaluation.judging import Judged
+from tool_intent.authoring.evaluation.metrics import Counts, Interval, count, intervals
+from tool_intent.policy.model import Rule
+from tool_intent.runtime.model import STRENGTH, Effect
+
+#: Tiers that every report shows, strongest first.
+TIERS: Final = ("deny", "warn")
+
+Figures: TypeAlias = Mapping[str, Interval | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """The figures of one tier. `of_kinds` counts the bad rows of kinds that the tier is for, with
+    all good ones; `hard` only good rows that are easily taken for bad ones."""
+
+    tier: str
+    counts: Counts
+    figures: Figures
+    of_kinds: Counts
+    hard: Counts
+
+    def value(self, name: str) -> float | None:
+        """A figure by its name in thresholds; None where it is undefined."""
+        if name == "recall_of_kinds":
+            return self.of_kinds.recall
+        if name == "false_positives_of_hard":
+            return self.hard.false_positive_rate
+        figure = self.figures[name]
+        return None if figure is None else figure.value
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFigures:
+    """The figures of one rule, whatever its effect came to. Its recall is of the `kinds` it is for,
+    of all bad rows where the corpus does not say; its precision counts every bad row as right."""
+
+    rule: str
+    effect: Effect
+    kinds: tuple[str, ...]
+    counts: Counts
+    of_kinds: Counts
+    figures: Figures
+    recall: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The rows that have something in common, counted for each tier."""
+
+    name: str
+    rows: int
+    counts: Mapping[str, Counts]
+
+
+def tier_figures(judged: Sequence[Judged], header: Header) -> tuple[Tier, ...]:
+    """Those of `deny`, `warn`, and each tier that the header has thresholds for."""
+    names = sorted({*TIERS, *header.thresholds}, key=lambda t: -STRENGTH[t])
+    return tuple(_tier(name, judged, header) for name in names)
+
+
+def _tier(name: str, judged: Sequence[Judged], header: Header) -> Tier:
+    kinds = {k for k, tier in header.kinds.items() if STRENGTH[tier] >= STRENGTH[name]}
+    counts = _count(judged, lambda one: one.reaches(name))
+    meant = [one for one in judged if not one.item.bad or kinds.intersection(one.item.kinds)]
+    hard = [one for one in judged if one.item.is_hard]
+    return Tier(
+        name, counts, intervals(counts),
+        _count(meant, lambda one: one.reaches(name)), _count(hard, lambda one: one.reaches(name)),
+    )  # fmt: skip
+
+
+def rule_figures(
+    judged: Sequence[Judged], rules: Iterable[Rule], header: Header
+) -> tuple[RuleFigures, ...]:
+    """Those of each rule of a policy, in its order, and then of what else was found."""
+    known = {rule.id: rule.effect for rule in rules}
+    others = {found.rule: found.effect for one in judged for found in one.found}
+    return tuple(
+        _rule(rule, effect, judged, header) for rule, effect in {**others, **known}.items()
+        if rule in known
+    ) + tuple(
+        _rule(rule, effect, judged, header) for rule, effect in sorted(others.items())
+        if rule not in known
+    )  # fmt: skip
+
+
+def _rule(rule: str, effect: Effect, judged: Sequence[Judged], header: Header) -> RuleFigures:
+    def fires(one: Judged) -> bool:
+        return any(found.rule == rule for found in one.found)
+
+    kinds = header.rules.get(rule, ())
+    meant = [one for one in judged if not one.item.bad or not kinds or {*kinds} & {*one.item.kinds}]
+    counts, of_kinds = _count(judged, fires), _count(meant, fires)
+    return RuleFigures(
+        rule, effect, kinds, counts, of_kinds, intervals(counts), intervals(of_kinds)["recall"]
+    )
+
+
+def by_kind(judged: Sequence[Judged], tiers: Sequence[str]) -> tuple[Group, ...]:
+    """The bad rows of each kind."""
+    return _groups(judged, tiers, lambda item: item.kinds if item.bad else ())
+
+
+def by_language(judged: Sequence[Judged], tiers: Sequence[str]) -> tuple[Group, ...]:
+    """The rows of each language that rows name."""
+    return _groups(judged, tiers, lambda item: (item.lang,) if item.lang else ())
+
+
+def by_tool(judged: Sequence[Judged], tiers: Sequence[str]) -> tuple[Group, ...]:
+    """The rows of each tool."""
+    return _groups(judged, tiers, lambda item: (item.tool,))
+
+
+def by_note(judged: Sequence[Judged], tiers: Sequence[str]) -> tuple[Group, ...]:
+    """The rows of each note."""
+    return _groups(judged, tiers, lambda item: item.notes)
+
+
+def _groups(
+    judged: Sequence[Judged], tiers: Sequence[str], names: Callable[[Item], Iterable[str]]
+) -> tuple[Group, ...]:
+    held: dict[str, list[Judged]] = {}
+    for one in judged:
+        if one.item.bad is not None:
+            for name in dict.fromkeys(names(one.item)):
+                held.setdefault(name, []).append(one)
+    order = sorted(held, key=lambda name: (-len(held[name]), name))
+    return tuple(Group(name, len(held[name]), _counts(held[name], tiers)) for name in order)
+
+
+def _counts(judged: Sequence[Judged], tiers: Sequence[str]) -> dict[str, Counts]:
+    return {tier: _count(judged, lambda one, tier=tier: one.reaches(tier)) for tier in tiers}  # type: ignore[misc]
+
+
+def confusion(judged: Sequence[Judged], tier: str) -> tuple[tuple[Judged, ...], tuple[Judged, ...]]:
+    """The good rows that a tier finds, and the bad ones that it misses."""
+    wrong = [one for one in judged if one.item.bad is not None]
+    found = tuple(one for one in wrong if not one.item.bad and one.reaches(tier))
+    missed = tuple(one for one in wrong if one.item.bad and not one.reaches(tier))
+    return found, missed
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A threshold of the corpus: `value` is the figure reached, None where it is undefined, which
+    meets nothing."""
+
+    tier: str
+    figure: str
+    demand: float
+    value: float | None
+
+    @property
+    def is_most(self) -> bool:
+        """Whether the demand is the most that is allowed, not the least."""
+        return self.figure.startswith("false_positives")
+
+    @property
+    def met(self) -> bool:
+        """Whether the demand is met."""
+        if self.value is None:
+            return False
+        return self.value <= self.demand if self.is_most else self.value >= self.demand
+
+
+def gates(tiers: Iterable[Tier], header: Header) -> tuple[Gate, ...]:
+    """Every threshold of the corpus, held against the figures."""
+    return tuple(
+        Gate(tier.tier, figure, demand, tier.value(figure))
+        for tier in tiers
+        for figure, demand in header.thresholds.get(tier.tier, {}).items()
+    )
+
+
+def _count(judged: Iterable[Judged], found: Callable[[Judged], bool]) -> Counts:
+    return count(_pairs(judged, found))
+
+
+def _pairs(
+    judged: Iterable[Judged], found: Callable[[Judged], bool]
+) -> Iterator[tuple[bool, bool]]:
+    for one in judged:
+        if one.item.bad is not None:
+            yield one.item.bad, found(one)
