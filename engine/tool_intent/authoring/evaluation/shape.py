@@ -48,13 +48,14 @@ def _tell(failure: ValidationError, line: Line, faults: Faults) -> None:
             where = f" in {name}" if path else ""
             code = _CALLED.get(key, "no-" + key)
             faults.add(line, code, f"`{key}` is missing{where}", _mend(key), near=last)
-        case "enum":
-            known = [str(one) for one in demand]
-            near = nearest(str(value), known)
+        case "enum" | "const":
+            known = list(map(str, [demand] if failure.validator == "const" else demand))
+            near = nearest(str(value), known) if isinstance(value, str) else None
             mend = f"did you mean `{near}`?" if near else f"write {_either(known)}"
             code = "unlabelled" if last == "label" else "value"
-            name = name if path else f"the key `{value}`"
-            faults.add(line, code, f"{name} is {_shown(value)}", mend, near=str(value))
+            is_key = "propertyNames" in failure.absolute_schema_path
+            said = f"`{value}` is no tier of {name}" if is_key else f"{name} is {_shown(value)}"
+            faults.add(line, code, said, mend, near=value if isinstance(value, str) else last)
         case "type":
             wanted = [_TYPES[one] for one in ([demand] if isinstance(demand, str) else demand)]
             mend = f"write {_either(wanted)}"
