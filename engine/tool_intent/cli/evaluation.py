@@ -14,7 +14,7 @@ import typer
 
 from tool_intent.authoring.evaluation import tables
 from tool_intent.authoring.evaluation.corpus import Corpus, CorpusError, read_corpus
-from tool_intent.authoring.evaluation.folds import cross_validate
+from tool_intent.authoring.evaluation.folds import Validation, cross_validate
 from tool_intent.authoring.evaluation.judging import judge
 from tool_intent.authoring.evaluation.options import (
     BadOption,
@@ -74,10 +74,13 @@ def evaluate_pack(
         fail("--option names values to choose from by cross-validation: add --folds 5")
     labelled = _corpus(corpus)
     policy = load_or_fail([pack], found=False).policy
-    found = evaluate(pack, policy, labelled) if into else evaluate_and_time(pack, policy, labelled)
-    if folds is not None:
-        found = _validated(found, policy, folds, option or [])
+    # First what may turn out to be impossible, then what takes time.
     against = None if compare is None else _other(pack, compare, labelled)
+    validation = None
+    if folds is not None:
+        validation = _validated(pack, policy, labelled, folds, option or [])
+    measured = evaluate if into else evaluate_and_time
+    found = replace(measured(pack, policy, labelled), validation=validation)
     _complain(found)
     if into is not None:
         _write(into, found)
@@ -97,19 +100,19 @@ def _corpus(path: str) -> Corpus:
 
 
 def _validated(
-    found: Evaluation, policy: EffectivePolicy, folds: int, given: Sequence[str]
-) -> Evaluation:
+    pack: str, policy: EffectivePolicy, corpus: Corpus, folds: int, given: Sequence[str]
+) -> Validation:
+    rows = len(corpus.items)
+    if folds > rows:
+        fail(f"--folds {folds}: the corpus has {rows} rows; take fewer folds")
     try:
         tried = [
-            (options, judge(with_options([found.pack], policy, options), found.corpus))
+            (options, judge(with_options([pack], policy, options), corpus))
             for options in settings(read_options(given))
         ]
     except (BadOption, PolicyError) as error:
         fail(str(error))
-    rows = len(found.corpus.items)
-    if folds > rows:
-        fail(f"--folds {folds}: the corpus has {rows} rows; take fewer folds")
-    return replace(found, validation=cross_validate(found.corpus, tried, folds))
+    return cross_validate(corpus, tried, folds)
 
 
 def _other(pack: str, compare: str, corpus: Corpus) -> Evaluation:
@@ -166,9 +169,8 @@ def _pages(found: Evaluation, against: Evaluation | None) -> Iterator[str]:
     if found.validation is not None:
         yield f"## Cross-validated\n\n{tables.validated(found)}"
     yield f"## Rules\n\n{tables.rules(found)}"
-    yield f"## Kinds\n\n{tables.kinds(found)}"
-    yield f"## Languages\n\n{tables.languages(found)}"
-    yield f"## Tools\n\n{tables.tools(found)}"
-    yield f"## Notes\n\n{tables.notes(found)}"
+    for what, groups in found.groups().items():
+        if groups:
+            yield f"## {what.capitalize()}\n\n{tables.TABLES[what](found)}"
     yield f"## Latency\n\n{tables.latency(found)}"
     yield f"## Wrong rows\n\n{tables.wrong(found) or 'None.'}"

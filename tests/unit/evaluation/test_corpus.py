@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from tool_intent.authoring.evaluation.corpus import Corpus, CorpusError, placed, read_corpus
+from tool_intent.authoring.evaluation.corpus import Corpus, CorpusError, arguments, read_corpus
 from tool_intent.policy.sources import shipped
 
 ROOT: Final = Path(__file__).parents[3]
@@ -108,9 +108,9 @@ def test_borderline_rows_count_nowhere(tmp_path: Path) -> None:
     ("said", "args"),
     [
         ("npm test", "npm test"),
-        ('{"command": "ls"}', {"command": "ls", "intent": "i"}),
+        ('{"command": "ls"}', {"command": "ls"}),
         ("{ ls; }", "{ ls; }"),
-        ({"path": "a"}, {"path": "a", "intent": "i"}),
+        ({"path": "a"}, {"path": "a"}),
     ],
 )
 def test_the_text_of_an_earlier_call_is_its_arguments_or_stands_for_them(
@@ -118,7 +118,7 @@ def test_the_text_of_an_earlier_call_is_its_arguments_or_stands_for_them(
 ) -> None:
     before = {"tool": "bash", "args": said, "intent": "i"}
     (item,) = corpus(tmp_path, ROW | {"history": [before]}).items
-    assert item.earlier == (("bash", args),)
+    assert item.earlier == (("bash", args, {"intent": "i"}),)
 
 
 @pytest.mark.parametrize(
@@ -128,4 +128,4 @@ def test_the_text_of_an_earlier_call_is_its_arguments_or_stands_for_them(
 def test_a_text_stands_for_the_command_or_the_path(
     roles: dict[str, tuple[str, ...]], name: str
 ) -> None:
-    assert placed("x", roles) == {name: "x"}
+    assert arguments(("t", "x", {"intent": "i"}), roles) == {name: "x", "intent": "i"}

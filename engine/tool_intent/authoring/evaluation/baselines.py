@@ -55,11 +55,14 @@ def _lengths(name: str, least: int, items: Iterable[Item]) -> Baseline:
 
 
 def _linter(name: str, flags: Flags, items: Sequence[Item]) -> Baseline:
-    texts = list(dict.fromkeys(text for item in items for text in item.texts))
+    # Of a blank text there is nothing to find fault with.
+    texts = list(dict.fromkeys(t for item in items for t in item.texts if t.strip()))
     try:
         flagged = {text for text, is_bad in zip(texts, flags(texts), strict=True) if is_bad}
     except Absent as absent:
         return Baseline(name, None, str(absent))
+    except Exception as error:  # a linter's own fault costs its line of the table, not the table
+        return Baseline(name, None, f"installed, but it fails: {type(error).__name__}")
     pairs = [(bool(item.bad), any(text in flagged for text in item.texts)) for item in items]
     return Baseline(name, count(pairs))
 
@@ -79,7 +82,7 @@ def _proselint(texts: Sequence[str]) -> list[bool]:
     tools = _imported("proselint.tools", "pip install proselint")
     checks = importlib.import_module("proselint.checks").__register__
     importlib.import_module("proselint.registry").CheckRegistry().register_many(checks)
-    return [bool(text) and bool(tools.LintFile("text", text).lint()) for text in texts]
+    return [bool(tools.LintFile("text", text).lint()) for text in texts]
 
 
 def _write_good(texts: Sequence[str]) -> list[bool]:

@@ -20,8 +20,8 @@ _FIELDS: Final = ("intent", "rationale")
 #: What the text of an earlier call stands for, where no catalog knows the tool.
 _USUAL: Final = "path"
 
-#: A tool and its arguments, fields among them.
-Earlier: TypeAlias = tuple[str, dict[str, Any] | str]
+#: A tool, its arguments or the text that stands for them, and its fields.
+Earlier: TypeAlias = tuple[str, dict[str, Any] | str, dict[str, str]]
 
 
 class CorpusError(Exception):
@@ -165,7 +165,7 @@ def _item(line: Line, faults: Faults) -> Item:
         id=row["id"],
         line=line.number,
         tool=row["tool"],
-        args=_with_fields(row["args"], row),
+        args={**row["args"], **_fields(row)},
         bad=_BAD[row["label"]],
         kinds=tuple(row.get("kinds", ())),
         lang=row.get("lang", ""),
@@ -184,25 +184,25 @@ def _earlier(row: Mapping[str, Any], line: Line, faults: Faults) -> Earlier:
         except NotJson:
             read_as = None
         args = read_as if isinstance(read_as, dict) else args
-    if isinstance(args, dict):
-        return row["tool"], _with_fields(args, row)
-    if not args:
+    if not isinstance(args, dict) and not args:
         faults.add(
             line, "earlier-args", f"an earlier call of `{row['tool']}` has an empty text as `args`",
             "write its command or path, or its arguments as an object", near="history",
         )  # fmt: skip
-    return row["tool"], args
+    return row["tool"], args, _fields(row)
 
 
-def placed(args: str, roles: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """The arguments that a text stands for: the command of a tool that has one, else its path.
-    `roles` maps roles to argument names, as catalogs do."""
-    name = (roles.get("command") or roles.get("path") or (_USUAL,))[0]
-    return {name: args}
+def arguments(earlier: Earlier, roles: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    """The arguments of an earlier call, fields among them. A text is the command of a tool that
+    has one, else its path; `roles` maps the tool's roles to argument names, as catalogs do."""
+    _, args, fields = earlier
+    if isinstance(args, str):
+        args = {(roles.get("command") or roles.get("path") or (_USUAL,))[0]: args}
+    return {**args, **fields}
 
 
-def _with_fields(args: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**args, **{name: row[name] for name in _FIELDS if row.get(name) is not None}}
+def _fields(row: Mapping[str, Any]) -> dict[str, str]:
+    return {name: row[name] for name in _FIELDS if row.get(name) is not None}
 
 
 def _expect_kind(kind: str, known: Mapping[str, str], line: Line, faults: Faults) -> None:

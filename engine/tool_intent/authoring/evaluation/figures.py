@@ -82,16 +82,12 @@ def _tier(name: str, judged: Sequence[Judged], header: Header) -> Tier:
 def rule_figures(
     judged: Sequence[Judged], rules: Iterable[Rule], header: Header
 ) -> tuple[RuleFigures, ...]:
-    """Those of each rule of a policy, in its order, and then of what else was found."""
-    known = {rule.id: rule.effect for rule in rules}
-    others = {found.rule: found.effect for one in judged for found in one.found}
-    return tuple(
-        _rule(rule, effect, judged, header) for rule, effect in {**others, **known}.items()
-        if rule in known
-    ) + tuple(
-        _rule(rule, effect, judged, header) for rule, effect in sorted(others.items())
-        if rule not in known
-    )  # fmt: skip
+    """Those of each rule of a policy, as its files have them, and then of what else was found."""
+    order = sorted(rules, key=lambda rule: (rule.origin.file, rule.origin.line))
+    others = sorted({(found.rule, found.effect) for one in judged for found in one.found})
+    effects = {rule.id: rule.effect for rule in order}
+    effects |= {rule: effect for rule, effect in others if rule not in effects}
+    return tuple(_rule(rule, effect, judged, header) for rule, effect in effects.items())
 
 
 def _rule(rule: str, effect: Effect, judged: Sequence[Judged], header: Header) -> RuleFigures:

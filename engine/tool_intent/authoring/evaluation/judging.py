@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tool_intent.authoring.evaluation.corpus import Corpus, Item, placed
+from tool_intent.authoring.evaluation.corpus import Corpus, Item, arguments
 from tool_intent.authoring.examples import NOW, PLACE
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import compiled
@@ -75,8 +75,9 @@ class Bench:
 
     def _session(self, item: Item) -> SessionHistory:
         history = self.artifact.new_history()
-        for number, (tool, said) in enumerate(item.earlier):
-            args = placed(said, self._roles.get(tool, {})) if isinstance(said, str) else said
+        for number, earlier in enumerate(item.earlier):
+            tool = earlier[0]
+            args = arguments(earlier, self._roles.get(tool, {}))
             self.artifact.decide(Call(number, tool, args, {}, None, NOW), history)
             history.outcome(number, "passed")
         return history
