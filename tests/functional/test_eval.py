@@ -188,7 +188,6 @@ def test_hostile_texts_are_judged_in_bounded_time(small: Command, tmp_path: Path
     odd = [row(f"t{n}", text, "bad") for n, text in enumerate(texts)]
     odd.append(row("deep", "a b c", "good") | {"args": {"deep": deep}})
     (small.cwd / "hostile.jsonl").write_text(lines(*odd), "utf-8")
-    for pack in ("small.yaml", "std/anti-fluff"):
-        done = small("eval", pack, "hostile.jsonl", "--format", "json")
-        assert done.code == 0, done.err
-        assert json.loads(done.out)["corpus"]["rows"] == len(odd)
+    (small.cwd / "page.md").write_text("<!-- eval: tiers -->\n<!-- end -->\n", "utf-8")
+    done = small("eval", "std/anti-fluff", "hostile.jsonl", "--into", "page.md")
+    assert (done.code, done.err) == (0, "")

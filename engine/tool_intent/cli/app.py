@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, lock, mcp_commands, pi, rules, waiver
+from tool_intent.cli import (
+    authoring,
+    calls,
+    inspection,
+    lock,
+    mcp_commands,
+    pi,
+    rule_new,
+    rules,
+    waiver,
+)
 from tool_intent.cli.doctor import doctor
 from tool_intent.cli.evaluation import evaluate_pack
 
@@ -45,6 +55,7 @@ app.command("lock")(lock.lock)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
 app.command("eval")(evaluate_pack)
+app.add_typer(rule_new.app, name="rule")
 app.add_typer(waiver.app, name="waiver")
 app.add_typer(mcp_commands.mcp, name="mcp")
 app.add_typer(mcp_commands.catalog, name="catalog")

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from tool_intent.authoring.evaluation.corpus import Header, Item
 from tool_intent.authoring.evaluation.judging import Judged
-from tool_intent.authoring.evaluation.metrics import Counts, Interval, count, intervals
+from tool_intent.authoring.evaluation.metrics import FIGURES, Counts, Interval, count, intervals
 from tool_intent.policy.model import Rule
 from tool_intent.runtime.model import STRENGTH, Effect
 
@@ -69,7 +69,7 @@ def tier_figures(judged: Sequence[Judged], header: Header) -> tuple[Tier, ...]:
 
 
 def _tier(name: str, judged: Sequence[Judged], header: Header) -> Tier:
-    kinds = {k for k, tier in header.kinds.items() if STRENGTH[tier] >= STRENGTH[name]}
+    kinds = _kinds_of(name, header)
     counts = _count(judged, lambda one: one.reaches(name))
     meant = [one for one in judged if not one.item.bad or kinds.intersection(one.item.kinds)]
     hard = [one for one in judged if one.item.is_hard]
@@ -138,23 +138,36 @@ def _counts(judged: Sequence[Judged], tiers: Sequence[str]) -> dict[str, Counts]
     return {tier: _count(judged, lambda one, tier=tier: one.reaches(tier)) for tier in tiers}  # type: ignore[misc]
 
 
-def confusion(judged: Sequence[Judged], tier: str) -> tuple[tuple[Judged, ...], tuple[Judged, ...]]:
-    """The good rows that a tier finds, and the bad ones that it misses."""
-    wrong = [one for one in judged if one.item.bad is not None]
-    found = tuple(one for one in wrong if not one.item.bad and one.reaches(tier))
-    missed = tuple(one for one in wrong if one.item.bad and not one.reaches(tier))
+def confusion(
+    judged: Sequence[Judged], tier: str, header: Header
+) -> tuple[tuple[Judged, ...], tuple[Judged, ...]]:
+    """The good rows that a tier finds, and the bad ones that it is for and misses."""
+    kinds = _kinds_of(tier, header)
+    found = tuple(one for one in judged if one.item.bad is False and one.reaches(tier))
+    missed = tuple(
+        one
+        for one in judged
+        if one.item.bad and not one.reaches(tier)
+        if not header.kinds or not one.item.kinds or kinds.intersection(one.item.kinds)
+    )
     return found, missed
+
+
+def _kinds_of(tier: str, header: Header) -> set[str]:
+    """The kinds that have to be found in a tier or in a stronger one."""
+    return {k for k, of in header.kinds.items() if STRENGTH[of] >= STRENGTH[tier]}
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A threshold of the corpus: `value` is the figure reached, None where it is undefined, which
-    meets nothing."""
+    """A threshold of the corpus, of a tier or of one `rule` in it: `value` is the figure reached,
+    None where it is undefined, which meets nothing."""
 
     tier: str
     figure: str
     demand: float
     value: float | None
+    rule: str = ""
 
     @property
     def is_most(self) -> bool:
@@ -169,13 +182,37 @@ class Gate:
         return self.value <= self.demand if self.is_most else self.value >= self.demand
 
 
-def gates(tiers: Iterable[Tier], header: Header) -> tuple[Gate, ...]:
-    """Every threshold of the corpus, held against the figures."""
-    return tuple(
+def gates(tiers: Iterable[Tier], rules: Iterable[RuleFigures], header: Header) -> tuple[Gate, ...]:
+    """Every threshold of the corpus, held against the figures.
+
+    Each rule that the corpus speaks of has to be as precise as its tier: one that is not lives on
+    what the others find.
+    """
+    of_tiers = [
         Gate(tier.tier, figure, demand, tier.value(figure))
         for tier in tiers
         for figure, demand in header.thresholds.get(tier.tier, {}).items()
+    ]
+    return tuple(of_tiers) + tuple(
+        Gate(tier, figure, demand, _OF_RULES[figure](rule.counts), rule.rule)
+        for rule in rules
+        if rule.rule in header.rules
+        for tier in [_tier_of(rule.effect, header)]
+        for figure, demand in header.thresholds.get(tier, {}).items()
+        if figure in _OF_RULES
     )
+
+
+#: What is asked of each rule of a tier, as of the tier.
+_OF_RULES: Final[Mapping[str, Callable[[Counts], float | None]]] = {
+    figure: FIGURES[figure] for figure in ("precision", "false_positives")
+}
+
+
+def _tier_of(effect: Effect, header: Header) -> str:
+    """The strongest tier with thresholds that an effect counts in; itself, if there is none."""
+    within = [tier for tier in header.thresholds if STRENGTH[tier] <= STRENGTH[effect]]
+    return max(within, key=STRENGTH.__getitem__, default=effect)
 
 
 def _count(judged: Iterable[Judged], found: Callable[[Judged], bool]) -> Counts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tool_intent.authoring.evaluation.corpus import Corpus, Item, arguments
-from tool_intent.authoring.examples import NOW, PLACE
+from tool_intent.authoring.examples import NOW, PLACE, with_places
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import compiled
 from tool_intent.policy.model import EffectivePolicy
@@ -51,10 +51,11 @@ class Judged:
 
 class Bench:
     """Judges rows by one policy: each in a session of its own, after its earlier calls, at one
-    time and place, so that a row is judged the same on every machine."""
+    time and place, so that a row is judged the same on every machine. Of a rule file by itself the
+    fields stand where its examples have them."""
 
     def __init__(self, policy: EffectivePolicy) -> None:
-        self.artifact: Artifact = compiled(policy, PLACE)
+        self.artifact: Artifact = compiled(with_places(policy), PLACE)
         self._roles = {
             tool: dict(known[0].roles) for tool, known in policy.catalog.items() if known
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,9 +83,11 @@ def _evaluated(pack: str, policy: EffectivePolicy, corpus: Corpus, bench: Bench)
     rules = rules_of(policy)
     tiers = tier_figures(judged, corpus.header)
     known = {rule.id for rule in rules}
+    by_rule = rule_figures(judged, rules, corpus.header)
     return Evaluation(
         pack, policy.digest, corpus, judged, tiers,
-        rule_figures(judged, rules, corpus.header), gates(tiers, corpus.header),
+        by_rule,
+        gates(tiers, by_rule, corpus.header),
         tuple(rule for rule in corpus.header.rules if rule not in known),
     )  # fmt: skip
 
@@ -105,7 +107,7 @@ def data(evaluation: Evaluation, against: Evaluation | None = None) -> dict[str,
         "tiers": {tier.tier: _tier(tier) for tier in evaluation.tiers},
         "rules": [_rule(rule) for rule in evaluation.rules],
         **{name: _groups(groups) for name, groups in evaluation.groups().items()},
-        "confusion": {name: _confusion(evaluation.judged, name) for name in evaluation.names},
+        "confusion": {name: _confusion(evaluation, name) for name in evaluation.names},
         "faults": [one.item.id for one in evaluation.judged if one.is_fault],
         "unknown_rules": list(evaluation.unknown_rules),
         "thresholds": [_gate(gate) for gate in evaluation.gates],
@@ -151,8 +153,8 @@ def _groups(groups: Iterable[Group]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _confusion(judged: Sequence[Judged], tier: str) -> dict[str, Any]:
-    wrongly, missed = confusion(judged, tier)
+def _confusion(evaluation: Evaluation, tier: str) -> dict[str, Any]:
+    wrongly, missed = confusion(evaluation.judged, tier, evaluation.corpus.header)
     return {
         "false_positives": [_row(one) for one in wrongly],
         "misses": [_row(one) for one in missed],
@@ -169,7 +171,8 @@ def _row(one: Judged) -> dict[str, Any]:
 
 def _gate(gate: Gate) -> dict[str, Any]:
     return {
-        "tier": gate.tier, "figure": gate.figure, "value": gate.value, "met": gate.met,
+        "tier": gate.tier,
+        "rule": gate.rule or None, "figure": gate.figure, "value": gate.value, "met": gate.met,
         "most" if gate.is_most else "least": gate.demand,
     }  # fmt: skip
 

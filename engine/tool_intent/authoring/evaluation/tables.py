@@ -94,7 +94,8 @@ def thresholds(evaluation: Evaluation) -> str:
     """What the corpus demands, and whether it is met."""
     rows = [
         [
-            gate.tier, gate.figure.replace("_", " "),
+            f"{gate.tier}, `{gate.rule}`" if gate.rule else gate.tier,
+            gate.figure.replace("_", " "),
             f"{'at most' if gate.is_most else 'at least'} {_share(gate.demand)}",
             _share(gate.value), "yes" if gate.met else "**no**",
         ]
@@ -124,7 +125,7 @@ def wrong(evaluation: Evaluation) -> str:
     """The rows that each tier gets wrong."""
     parts = []
     for tier in evaluation.names:
-        found, missed = confusion(evaluation.judged, tier)
+        found, missed = confusion(evaluation.judged, tier, evaluation.corpus.header)
         parts.append(_wrong_rows(f"Good calls found by {tier}", found))
         parts.append(_wrong_rows(f"Bad calls missed by {tier}", missed))
     return "\n\n".join(part for part in parts if part)
