@@ -185,6 +185,16 @@ def test_a_page_gets_its_tables_anew_and_keeps_the_rest(found: Evaluation) -> No
     assert with_tables("a.md", made, found) == made
 
 
+def test_a_mark_in_a_fenced_block_is_an_example(found: Evaluation) -> None:
+    fenced = "```text\n<!-- eval: rules -->\n<!-- end -->\n```\n"
+    asked = "<!-- eval: kinds -->\n<!-- end -->\n"
+    made = with_tables("a.md", fenced + asked, found)
+    assert made.startswith(fenced)
+    assert tables.kinds(found) in made
+    with pytest.raises(BadPage, match="it asks for no table"):
+        with_tables("a.md", fenced, found)
+
+
 @pytest.mark.parametrize(
     ("page", "complaint"),
     [
