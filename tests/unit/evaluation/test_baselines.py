@@ -29,7 +29,7 @@ def test_lengths_find_a_row_with_any_text_that_is_too_short(
         row("1", "", "bad", intent="twenty characters and"),
         row("2", "nineteen characters", "bad", intent="twenty characters and"),
         row("3", "twenty characters and", "good", intent="short"),
-        row("4", "twenty characters and", "good"),
+        row("4", "twenty characters, a", "good"),
         row("5", "x", "borderline"),
     )
     found = {one.name: one.counts for one in baselines(corpus)}
@@ -147,5 +147,8 @@ def test_the_floor_passes_its_call_and_finds_each_fault_of_one() -> None:
         "boilerplate 3",
         "protected path",
         "content holds a secret",
+    ]
+    assert floor.faults(floor.CALL | {"rationale": floor.CALL["intent"]}) == [
+        "rationale repeats intent"
     ]
     assert floor.faults({}) == ["a field is no text"]

@@ -104,6 +104,19 @@ def test_every_combination_of_options_is_tried() -> None:
     assert list(combinations({})) == [{}]
 
 
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ("least=1,2", [1, 2]),
+        ("word=a,b", ["a", "b"]),
+        ("flag=true,false", [True, False]),
+        ('scripts=["Latin","Han"],["Latin"]', [["Latin", "Han"], ["Latin"]]),
+    ],
+)
+def test_values_of_an_option_are_json_or_texts(given: str, values: list[object]) -> None:
+    assert list(read_options([given]).values()) == [values]
+
+
 @pytest.mark.parametrize("text", ["least", "=1", "least=", "least=1,,2"])
 def test_an_option_without_values_is_told(text: str) -> None:
     with pytest.raises(BadOption, match="write NAME=VALUE,VALUE…"):

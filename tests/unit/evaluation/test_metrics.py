@@ -73,7 +73,7 @@ def test_every_figure_is_a_share_and_f1_lies_between_precision_and_recall(counts
 @given(COUNTS)
 @settings(max_examples=60)
 def test_an_interval_holds_its_figure_and_stays_within_shares(counts: Counts) -> None:
-    for name, interval in intervals(counts, resamples=40).items():
+    for name, interval in intervals(counts, resamples=2).items():
         value = FIGURES[name](counts)
         if value is None:
             assert interval is None

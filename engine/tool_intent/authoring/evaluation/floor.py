@@ -1,4 +1,4 @@
-"""The least work to compare a policy's time with: nine rules over a call of `write` by hand.
+"""The least work to compare a policy's time with: ten rules over a call of `write` by hand.
 
 The rules are those of the benchmark W3: lengths, repetition, five stock phrases, a protected path
 and a secret in 2 KB of content, a precompiled search each.
@@ -42,7 +42,7 @@ CALL: Final = {
 
 
 def faults(args: dict[str, Any]) -> list[str] | None:
-    """What nine rules written by hand find about a call of `write`; None for nothing."""
+    """What ten rules written by hand find about a call of `write`; None for nothing."""
     found: list[str] = []
     intent, rationale = args.get("intent"), args.get("rationale")
     if intent.__class__ is not str or rationale.__class__ is not str:

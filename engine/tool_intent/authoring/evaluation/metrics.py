@@ -103,7 +103,7 @@ def _interval(
     value = figure(counts)
     if value is None:
         return None
-    drawn = sorted(found for found in map(figure, draws) if found is not None)
+    drawn = sorted(found for found in map(figure, draws) if found is not None) or [value]
     tail = (1 - LEVEL) / 2 * (len(drawn) - 1)
     low, high = drawn[floor(tail)], drawn[ceil(len(drawn) - 1 - tail)]
     return Interval(value, min(low, value), max(high, value))

@@ -21,14 +21,14 @@ class BadOption(Exception):
 
 
 def read_options(given: Sequence[str]) -> dict[str, list[Any]]:
-    """Options and the values to try, out of `NAME=VALUE,VALUE…` each. A value is JSON, or else a
-    text. Raises BadOption."""
+    """Options and the values to try, out of `NAME=VALUE,VALUE…` each: JSON values, or else texts.
+    Raises BadOption."""
     found: dict[str, list[Any]] = {}
     for text in given:
         name, equals, values = text.partition("=")
         if not name or not equals or not all(values.split(",")):
             raise BadOption(f"--option {text}: write NAME=VALUE,VALUE…, such as residue=1,2,3")
-        found.setdefault(name, []).extend(map(_value, values.split(",")))
+        found.setdefault(name, []).extend(_values(values))
     return found
 
 
@@ -65,8 +65,9 @@ def with_options(
         return load([*sources, str(file)], found=False, allow_empty=True).policy
 
 
-def _value(text: str) -> Any:
+def _values(text: str) -> list[Any]:
     try:
-        return json.loads(text)
+        values: list[Any] = json.loads(f"[{text}]")
     except ValueError:
-        return text
+        return text.split(",")
+    return values
