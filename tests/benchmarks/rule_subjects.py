@@ -117,6 +117,7 @@ class _Still:
         self.count = history.count
         self.recent = history.recent
         self.seen = history.seen
+        self.hear_user, self.hear_result = history.hear_user, history.hear_result
 
     def tried(self, state: State) -> int:
         return 0

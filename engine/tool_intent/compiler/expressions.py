@@ -277,6 +277,8 @@ class Expressions:
                 return f"{state}.tool"
             case c.Context(name):
                 return f"{(scope.judged or scope).state}.told({name!r})"
+            case c.Session():
+                return f"{(scope.judged or scope).state}.view"
             case c.WholeCall():
                 return f"{state}.call_texts()"
             case c.CallList(name):

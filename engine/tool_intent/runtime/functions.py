@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from tool_intent.runtime import telling
 from tool_intent.runtime.comparing import any_of
 from tool_intent.runtime.reading import LONGEST_LIST, Seq, read_text
 from tool_intent.runtime.regex import Pattern, search
@@ -143,7 +144,8 @@ def _restates(left: Any, right: Any, sort: str, state: State) -> bool | None:  #
 
     if not isinstance(left, str):
         return None
-    return says_no_more(left, _call_words((right,) if isinstance(right, str) else tuple(right)))
+    call = (right,) if isinstance(right, str) else tuple(right)
+    return says_no_more(left, telling.call_words(call))
 
 
 def _resembles(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001
@@ -200,65 +202,29 @@ def _needles(phrases: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(mark(p) for p in phrases if has_word(p))
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _content(text: str) -> frozenset[str]:
-    from tool_intent.runtime.words import content_words
+def _digest(value: Any) -> str | None:
+    from tool_intent.runtime.words import digest
 
-    return frozenset(content_words(text))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _content_of_list(texts: tuple[str, ...]) -> frozenset[str]:
-    """The content words of a word list or of a call, which one decision asks for repeatedly."""
-    from tool_intent.runtime.words import content
-
-    return frozenset(content(_tokens_of_list(texts)))
+    texts = (value,) if isinstance(value, str) else value
+    return digest(texts) if isinstance(texts, tuple) and not isinstance(texts, Seq) else None
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _call_words(call: tuple[str, ...]) -> frozenset[str]:
-    from tool_intent.runtime.words import in_prose
+def _cues(text: str) -> Seq:
+    from tool_intent.runtime.cues import cues
 
-    return _content_of_list(call) | in_prose(_tokens_of_list(call))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _tokens_of_list(texts: tuple[str, ...]) -> frozenset[str]:
-    from tool_intent.runtime.words import distinct_tokens
-
-    return frozenset().union(*map(distinct_tokens, texts))
+    return _listed(cues(text))
 
 
-def _content_of(value: Any) -> frozenset[str] | None:
-    """The content words of a text, a list of texts or a call; None where one is unknown."""
-    if isinstance(value, str):
-        return _content(value)
-    if not isinstance(value, Seq):
-        return _content_of_list(value)
-    if not value.complete:
-        return None
-    found: frozenset[str] = frozenset()
-    for item in value.items:
-        words = None if item is None else _content_of(item)
-        if words is None:
-            return None
-        found |= words
-    return found
+def _echo(text: str, printed: tuple[str, ...]) -> bool:
+    from tool_intent.runtime.echoes import echoes
+
+    return echoes(text, printed)
 
 
-def _overlap(left: Any, right: Any) -> int | None:
-    one, two = _content_of(left), _content_of(right)
-    return None if one is None or two is None else len(one & two)
+def _seen(text: str, view: Any) -> bool | None:
+    from tool_intent.runtime.hearing import cited
 
-
-def _novel(text: Any, known: Any) -> int | None:
-    one, two = _content_of(text), _content_of(known)
-    return None if one is None or two is None else len(one - two)
-
-
-def _jaccard(left: str, right: str) -> float:
-    one, two = _content(left), _content(right)
-    return len(one & two) / len(one | two) if one or two else 0.0
+    return any_of(view.seen(token) for token in cited(text))
 
 
 def _similarity(left: str, right: str) -> float:
@@ -347,10 +313,16 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "length": _typed(len, str),
     "lower": _typed(str.lower, str),
     "sentences": _typed(_sentences, str),
-    "overlap": _overlap,
-    "novel": _novel,
+    "overlap": telling.overlap,
+    "novel": telling.novel,
+    "content": telling.telling_words,
+    "coverage": telling.coverage,
+    "digest": _digest,
+    "cues": _typed(_cues, str),
+    "echo": _typed(_echo, str, tuple),
+    "seen": _typed(_seen, str),
     "similarity": _typed(_similarity, str, str),
-    "jaccard": _typed(_jaccard, str, str),
+    "jaccard": _typed(telling.jaccard, str, str),
     "distinct": _distinct,
     "basename": _typed(_basename, str),
     "paths": _typed(_paths, str),
