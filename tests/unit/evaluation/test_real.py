@@ -34,7 +34,12 @@ ROWS: Final = [
     call("description", "Elsewhere", {"command": "pwd"}, source="b"),
     call("preceding_text", "The build needs a.c.", {"summary": "List files"}),
     call("preceding_text", "Elsewhere too.", {"summary": "Elsewhere"}),
-    call("preceding_text", "Read it.", {"summary": "src/a.c"}, tool="Read"),
+    call(
+        "preceding_text",
+        "Lena saw 40 % of the run time spent there.",
+        {"summary": "src/a.c"},
+        tool="Read",
+    ),
     call("thought", "n/a", {"summary": "TODO"}, tool="Grep"),
 ]
 
@@ -53,7 +58,7 @@ def test_a_description_is_an_intent_and_a_sentence_a_rationale(real: ModuleType)
         "List files", "List files", "Elsewhere",
     ]  # fmt: skip
     assert [(i.tool, i.args) for i in real.sentences(ROWS)] == [
-        ("read", {"path": "src/a.c", "rationale": "Read it."}),
+        ("read", {"path": "src/a.c", "rationale": "Lena saw 40 % of the run time spent there."}),
         ("grep", {"pattern": "TODO", "rationale": "n/a"}),
     ]
 
@@ -84,4 +89,4 @@ def test_verdicts_are_counted_and_printed(
     assert "1   50.0%  strongest deny" in said
     assert "[7] deny: " in said
     assert "rationale: n/a" in said
-    assert "Read it." not in said
+    assert "Lena saw 40 % of the run time spent there." not in said
