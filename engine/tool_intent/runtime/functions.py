@@ -14,6 +14,7 @@ from tool_intent.runtime import telling
 from tool_intent.runtime.comparing import any_of
 from tool_intent.runtime.reading import LONGEST_LIST, Seq, read_text
 from tool_intent.runtime.regex import Pattern, search
+from tool_intent.runtime.remembering import ByIdentity
 from tool_intent.runtime.state import LiteralPath, State
 from tool_intent.runtime.straight import like_straight, under_straight
 
@@ -195,7 +196,7 @@ def _few_finder(phrases: tuple[str, ...]) -> Callable[[str], object]:
     return few_finder(phrases)
 
 
-@lru_cache(maxsize=1024)
+@ByIdentity
 def _needles(phrases: tuple[str, ...]) -> tuple[str, ...]:
     from tool_intent.runtime.phrases import has_word, mark
 
@@ -203,10 +204,15 @@ def _needles(phrases: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _digest(value: Any) -> str | None:
+    texts = (value,) if isinstance(value, str) else value
+    return _digest_of(texts) if isinstance(texts, tuple) and not isinstance(texts, Seq) else None
+
+
+@lru_cache(maxsize=8)
+def _digest_of(texts: tuple[str, ...]) -> str:
     from tool_intent.runtime.words import digest
 
-    texts = (value,) if isinstance(value, str) else value
-    return digest(texts) if isinstance(texts, tuple) and not isinstance(texts, Seq) else None
+    return digest(texts)
 
 
 def _cues(text: str) -> Seq:
@@ -283,14 +289,15 @@ def _without(text: str, phrases: Any) -> str | None:
         if not phrases.complete:
             return None
         phrases = phrases.items
-    return _without_all(text, (phrases,) if isinstance(phrases, str) else phrases)
+    return _without_each((phrases,) if isinstance(phrases, str) else phrases)(text)
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _without_all(text: str, phrases: tuple[str, ...]) -> str:
+@ByIdentity
+def _without_each(phrases: tuple[str, ...]) -> Callable[[str], str]:
+    """Takes phrases out of texts, of which the last few are remembered."""
     from tool_intent.runtime.phrases import without
 
-    return without(text, phrases)
+    return lru_cache(maxsize=_REMEMBERED)(lambda text: without(text, phrases))
 
 
 def _listed(items: list[Any]) -> Seq:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from tool_intent.runtime.reading import Seq, capped
+from tool_intent.runtime.remembering import ByIdentity
 from tool_intent.runtime.words import content, content_words, distinct_tokens, in_prose
 
 #: Texts whose words are remembered: a decision reads the same few again and again.
@@ -18,19 +19,19 @@ def _of_text(text: str) -> frozenset[str]:
     return frozenset(content_words(text))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@ByIdentity
 def _of_list(texts: tuple[str, ...]) -> frozenset[str]:
     """The content words of a word list or of a call, which one decision asks for repeatedly."""
     return frozenset(content(_tokens(texts)))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@ByIdentity
 def call_words(call: tuple[str, ...]) -> frozenset[str]:
     """The telling words of a call, and what its commands are called in prose."""
     return _of_list(call) | in_prose(_tokens(call))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@ByIdentity
 def _tokens(texts: tuple[str, ...]) -> frozenset[str]:
     return frozenset().union(*map(distinct_tokens, texts))
 
@@ -54,6 +55,22 @@ def _of(
     return found
 
 
+def _less(words: frozenset[str], known: Any) -> frozenset[str] | None:
+    """The words that are in nothing known; None where something known is unknown. The few words
+    are taken from, so that large lists are not joined each time."""
+    if not isinstance(known, Seq):
+        found = _of(known, call_words)
+        return None if found is None else words - found
+    if not known.complete:
+        return None
+    for item in known.items:
+        left = None if item is None else _less(words, item)
+        if left is None:
+            return None
+        words = left
+    return words
+
+
 def overlap(left: Any, right: Any) -> int | None:
     """How many telling words two values share; None where one is unknown."""
     one, two = _of(left), _of(right)
@@ -63,17 +80,19 @@ def overlap(left: Any, right: Any) -> int | None:
 def novel(text: Any, known: Any) -> int | None:
     """How many telling words of a text are in nothing known, nor in what its commands are called
     in prose; None where one is unknown."""
-    one, two = _of(text), _of(known, call_words)
-    return None if one is None or two is None else len(one - two)
+    one = _of(text)
+    left = None if one is None else _less(one, known)
+    return None if left is None else len(left)
 
 
 def coverage(value: Any, other: Any) -> float | None:
     """The share of a value's telling words that another has, or what its commands are called in
     prose; 0 where there are none, None where one value is unknown."""
-    one, two = _of(value), _of(other, call_words)
-    if one is None or two is None:
+    one = _of(value)
+    left = None if one is None else _less(one, other)
+    if one is None or left is None:
         return None
-    return len(one & two) / len(one) if one else 0.0
+    return (len(one) - len(left)) / len(one) if one else 0.0
 
 
 def telling_words(value: Any) -> Seq | None:

@@ -79,7 +79,16 @@ def distinct_tokens(text: str) -> set[str]:
     """The tokens of a text, without order or repetition."""
     if text.isascii():
         return set(_ascii_tokens(set(runs(text).findall(text))))
-    return set(tokens(text))
+    kinds = {found[0]: found.lastindex for found in runs(text).finditer(text)}
+    out = set(_ascii_tokens(run for run in kinds if run.isascii()))
+    for run, unspaced in kinds.items():
+        if not run.isascii():
+            out |= (
+                {run[n : n + 2] for n in range(max(1, len(run) - 1))}
+                if unspaced
+                else {run.casefold()}
+            )
+    return out
 
 
 def content_words(text: str) -> set[str]:
@@ -171,8 +180,11 @@ def resembles(left: str, right: str) -> bool:
         one, two = _squeezed(left), _squeezed(right)
     if one == two:
         return bool(one)
-    first, second = _bigrams(one), _bigrams(two)
     total = len(one) + len(two) - 2
+    # Texts whose lengths differ that much share too few bigrams, whichever these are.
+    if 2 * min(len(one), len(two)) - 2 < RESEMBLING * total:
+        return False
+    first, second = _bigrams(one), _bigrams(two)
     # Each of the distinct bigrams that the other lacks is one that they do not share.
     common = len(first.keys() & second.keys())
     at_most = min(len(one) - 1 - len(first) + common, len(two) - 1 - len(second) + common)
