@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from math import ceil, floor
 from random import Random
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 #: The share of resamples that an interval covers, and how many there are.
@@ -74,9 +76,10 @@ def count(pairs: Iterable[tuple[bool, bool]]) -> Counts:
     return Counts(*cells)
 
 
+@lru_cache(maxsize=1_000)
 def intervals(
     counts: Counts, *, seed: int = SEED, resamples: int = RESAMPLES
-) -> dict[str, Interval | None]:
+) -> Mapping[str, Interval | None]:
     """Each figure with its 95 % percentile bootstrap interval; None where the figure is.
 
     Calls are drawn with replacement, as many as there are; draws in which a figure is undefined do
@@ -84,7 +87,9 @@ def intervals(
     skewed figure may leave out.
     """
     draws = list(_draws(counts, seed, resamples))
-    return {name: _interval(figure, counts, draws) for name, figure in FIGURES.items()}
+    return MappingProxyType({
+        name: _interval(figure, counts, draws) for name, figure in FIGURES.items()
+    })  # fmt: skip
 
 
 def _draws(counts: Counts, seed: int, resamples: int) -> Iterable[Counts]:

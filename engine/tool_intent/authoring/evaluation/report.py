@@ -26,7 +26,7 @@ from tool_intent.authoring.evaluation.figures import (
 from tool_intent.authoring.evaluation.folds import Validation
 from tool_intent.authoring.evaluation.judging import Bench, Judged
 from tool_intent.authoring.evaluation.latency import Latency, measure
-from tool_intent.authoring.evaluation.metrics import Counts, Interval
+from tool_intent.authoring.evaluation.metrics import Counts, Interval, intervals
 from tool_intent.authoring.examples import rules_of
 from tool_intent.policy.model import EffectivePolicy
 
@@ -147,7 +147,7 @@ def _groups(groups: Iterable[Group]) -> list[dict[str, Any]]:
     return [
         {
             "name": group.name, "rows": group.rows,
-            **{tier: _counts(c) | _values(c) for tier, c in group.counts.items()},
+            **{tier: {**_counts(c), **_figures(intervals(c))} for tier, c in group.counts.items()},
         }
         for group in groups
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Final
 
 from tool_intent.authoring.evaluation.figures import Group, Tier, confusion
 from tool_intent.authoring.evaluation.judging import Judged
-from tool_intent.authoring.evaluation.metrics import FIGURES, Counts, Interval
+from tool_intent.authoring.evaluation.metrics import FIGURES, Counts, Interval, intervals
 from tool_intent.authoring.evaluation.report import Evaluation, changed
 
 _NONE: Final = "–"
@@ -45,7 +45,7 @@ def kinds(evaluation: Evaluation) -> str:
             g.name,
             said.get(g.name, _NONE),
             str(g.rows),
-            *(_share(c.recall) for c in g.counts.values()),
+            *(_figure(intervals(c)["recall"]) for c in g.counts.values()),
         ]
         for g in groups
     ]
@@ -170,12 +170,12 @@ def _tier_cells(tier: Tier) -> list[str]:
 
 def _grouped(what: str, groups: Sequence[Group], names: Iterable[str]) -> str:
     head = [what, "rows", "bad"]
-    head += [f"{figure} {tier}" for tier in names for figure in ("recall", "false positives")]
+    head += [f"{figure} {tier}" for tier in names for figure in _FIGURES]
     rows = []
     for group in groups:
         counts = list(group.counts.values())
         bad = counts[0].true_positives + counts[0].misses
-        shares = [_share(s) for c in counts for s in (c.recall, c.false_positive_rate)]
+        shares = [_figure(intervals(c)[figure]) for c in counts for figure in FIGURES]
         rows.append([group.name, str(group.rows), str(bad), *shares])
     return _table(head, rows)
 
@@ -208,6 +208,9 @@ def _plain(counts: Counts) -> list[str]:
 def _figure(figure: Interval | None) -> str:
     if figure is None:
         return _NONE
+    if figure.low == figure.high:
+        # All that was drawn is alike: that says how few there are, not how sure the figure is.
+        return _share(figure.value)
     return f"{_share(figure.value)} ({_share(figure.low)} to {_share(figure.high)})"
 
 
