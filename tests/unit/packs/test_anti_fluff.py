@@ -45,8 +45,8 @@ def found(pack: Artifact, **args: Any) -> dict[str, str]:
         ("\U0001f680\U0001f680 \u2728", "fluff/placeholder"),
         ("ｎ／ａ", "fluff/placeholder"),
         (
-            "\u05d9\u05e9 \u05dc\u05d4\u05e8\u05d9\u05e5 \u05d0\u05ea "
-            "\u05d4\u05d1\u05d3\u05d9\u05e7\u05d5\u05ea.",
+            ("\u05d9\u05e9 \u05dc\u05d4\u05e8\u05d9\u05e5 \u05d0\u05ea "
+            "\u05d4\u05d1\u05d3\u05d9\u05e7\u05d5\u05ea."),
             "fluff/unread-script",
         ),
         ("因为需要运行这个测试。", "fluff/no-reason"),
