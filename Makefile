@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo demo-mcp demo-pi test test-all bench lint clean
+.PHONY: demo demo-mcp demo-pi test test-all bench docs-fluff lint clean
 .DEFAULT_GOAL := test
 
 $(READY): pyproject.toml
@@ -42,6 +42,10 @@ test-all: $(READY)
 bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@$(BIN)/python tests/benchmarks/bench.py
+
+# The measured tables of docs/anti-fluff.md; fails where a rule is below its tier.
+docs-fluff: $(READY)
+	$(BIN)/tool-intent eval std/anti-fluff tests/corpus/fluff.jsonl --into docs/anti-fluff.md
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -20,15 +20,25 @@ WHY: Final = {
     "intent": "Tell users about the new export",
     "rationale": "Release checklist, point 4: every feature gets a line in the notes",
 }
-ENTRY: Final = {"oldText": "TODO", "newText": "- CSV export"}
+ENTRY: Final = {
+    "oldText": "TODO",
+    "newText": "- CSV export",
+    "intent": "Name the export where users look first",
+    "rationale": "Two customers asked support in May whether 2.0 has it",
+}
+FLUFF: Final = {
+    "intent": "Ensure the notes are complete",
+    "rationale": "It is important to make sure that everything works as expected.",
+}
 SCRIPT: Final = [
     calls(("write", {"path": "draft.md", "content": "# Draft\n"})),
     calls(("write", {"path": "notes.md", "content": "# 2.0\nTODO\n"} | WHY)),
     calls(("bash", {"command": "rm notes.md", "intent": "n/a", "rationale": "n/a"})),
-    calls(("edit", {"path": "notes.md", "edits": [ENTRY | WHY]})),
+    calls(("edit", {"path": "notes.md", "edits": [ENTRY | FLUFF]})),
+    calls(("edit", {"path": "notes.md", "edits": [ENTRY]})),
     {"text": "The notes are written."},
 ]
-REFUSED: Final = (True, False, True, False)
+REFUSED: Final = (True, False, True, True, False)
 
 
 def main() -> int:
@@ -44,7 +54,7 @@ def main() -> int:
 
 
 def _shown(pi: Pi) -> int:
-    print(f"\n{pi.line}: tool-intent pi install; then a session of five turns")
+    print(f"\n{pi.line}: tool-intent pi install; then a session of six turns")
     pi.install()
     pi.policy(POLICY)
     session = pi.run(SCRIPT)

@@ -242,3 +242,58 @@ def test_the_page_says_what_each_line_showed(shown: Shown) -> None:
     head = "| what the seed states, or what went wrong | pi 0.73.1 | pi 1.6.0 |\n|---|---|---|"
     body = "\n".join(f"| {' | '.join(row)} |" for row in cells)
     pages.expect("parity", f"{head}\n{body}")
+
+
+FLUFF = {
+    "intent": "Ensure the notes are complete",
+    "rationale": "It is important to make sure that everything works as expected.",
+}
+REASON = {
+    "intent": "Name the export where users look first",
+    "rationale": "Two customers asked support in May whether 2.0 has it.",
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_anti_fluff_pack_refuses_a_phrase_and_lets_its_mended_call_through(
+    line: str, tmp_path: Path, python: Path
+) -> None:
+    pi = Pi(line, python, tmp_path)
+    pi.install()
+    pi.policy("version: 1\npolicy: acme/notes\nextends: [std/baseline, std/anti-fluff]\n")
+    write = {"path": "notes.md", "content": "- CSV export\n"}
+    session = pi.run(
+        [calls(("write", write | FLUFF)), calls(("write", write | REASON)), {"text": "done"}]
+    )
+    refused, written = session.results["call_0_0"], session.results["call_1_0"]
+    assert refused.is_error
+    assert "fluff/no-reason" in refused.text
+    assert not written.is_error
+    assert (pi.workspace / "notes.md").read_text(encoding="utf-8") == "- CSV export\n"
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_what_a_result_said_grounds_what_a_later_call_cites(
+    line: str, tmp_path: Path, python: Path
+) -> None:
+    pi = Pi(line, python, tmp_path)
+    pi.install()
+    pi.policy(
+        'version: 1\ntools: {"*": {optional: [rationale]}}\n'
+        'rules: |\n  rule r/seen on bash require seen(rationale) else deny "Not seen."\n'
+    )
+    (pi.workspace / "log.txt").write_text("see PAY-77\n", encoding="utf-8")
+    session = pi.run(
+        [
+            calls(("bash", {"command": "true", "rationale": "PAY-78 asks for it"})),
+            calls(("read", {"path": "log.txt"})),
+            calls(("bash", {"command": "true", "rationale": "PAY-77 asks for it"})),
+            {"text": "done"},
+        ]
+    )
+    unseen = session.results["call_0_0"]
+    assert unseen.is_error
+    # The user's message was told, so that it is known.
+    assert "Not seen" in unseen.text
+    assert "nobody tells" not in unseen.text
+    assert not session.results["call_2_0"].is_error

@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import bridge_subjects
+import fluff_subjects
 import mcp_subjects
 import peers
 import rank_subjects
@@ -99,6 +100,8 @@ ROWS = (
         ("after 10 calls",),
         1.3,
     ),
+    Row("std/anti-fluff on a write of 8 KB in floor of W3", "fluff 8 KB", ("fluff floor",), 40.0),
+    Row("std/anti-fluff on 100 KB in on 4 KB", "fluff 100 KB", ("fluff 4 KB",), 1.1),
     Row("small write over the bridge", "bridge small", ("bridge ping",), 4.0),
     Row("write of 100 KB that a rule reads, over it", "bridge 100 KB", ("bridge ping",), 40.0),
     Row("bridge ready from the cache", "bridge ready", ("bridge pass",), 8.0),
@@ -136,6 +139,7 @@ def _subjects(folder: Path) -> tuple[dict[str, Subject], dict[str, str]]:
             subjects[name] = make()
         except ImportError as error:
             absent[name] = f"not installed ({error.name})"
+    subjects |= fluff_subjects.subjects(folder)
     subjects |= _unread(artifact)
     subjects |= _loading(folder)
     subjects |= _processes(folder)

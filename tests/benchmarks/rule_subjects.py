@@ -109,7 +109,7 @@ def _many(folder: Path, count: int) -> list[str]:
     return [str(source) for source in sources]
 
 
-class _Still:
+class Still:
     """A session's history that stays as long as it is, however often it is looked at."""
 
     def __init__(self, history: SessionHistory) -> None:
@@ -117,6 +117,7 @@ class _Still:
         self.count = history.count
         self.recent = history.recent
         self.seen = history.seen
+        self.hear_user, self.hear_result = history.hear_user, history.hear_result
 
     def tried(self, state: State) -> int:
         return 0
@@ -130,7 +131,7 @@ def looking_back(folder: Path) -> dict[str, Subject]:
     artifact = _artifact(folder, "history", rule_policies.HISTORY)
 
     def after(calls: int) -> Subject:
-        view = _Still(_session(artifact, calls))
+        view = Still(_session(artifact, calls))
         call = Call(1, "edit", {"path": "src/9.py", "edits": [], **_FIELDS}, now=calls * 1.0)
 
         def decide(call: Call) -> Any:

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from tool_intent import Call
+from tool_intent.authoring.evaluation import floor
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import load
 from tool_intent.guard.guard import Guard
@@ -91,6 +92,13 @@ def test_floor_and_engine_fault_the_same_places_of_every_call_by_the_same_rules(
         broken["call"] += bool(findings)
     assert broken["call"] == 500
     assert set(broken) == {*W3_MESSAGES, "call"}, "every rule is broken by some call"
+
+
+def test_the_floor_of_an_evaluation_finds_what_that_of_the_benchmark_finds() -> None:
+    for args in workloads.inputs_w3():
+        faults = [message for _, message in workloads.floor_w3(args) or []]
+        if W3_MESSAGES.issuperset(faults):  # its fields are texts that can be read
+            assert (floor.faults(args) or []) == faults, args
 
 
 @pytest.mark.parametrize(

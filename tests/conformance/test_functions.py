@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tool_intent.runtime import citations, paths, phrases, scripts, words
+from tool_intent.runtime import citations, cues, paths, phrases, scripts, telling, words
 
 TABLE = yaml.safe_load(Path(__file__).with_name("functions.yaml").read_text(encoding="utf-8"))
 
@@ -29,6 +29,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "distinct": words.distinct,
     "novel": lambda text, known: words.novel(text, *known),
     "without": phrases.without,
+    "content": lambda text: list(telling.telling_words(text).items),
+    "coverage": telling.coverage,
+    "cues": cues.cues,
+    "digest": lambda given: words.digest([given] if isinstance(given, str) else given),
     "scripts": scripts.scripts,
     "paths": citations.paths,
     "urls": lambda text: [list(url) for url in citations.urls(text)],

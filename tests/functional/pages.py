@@ -21,6 +21,8 @@ from .managed import MACHINE, WHY_NOT, Managed
 ROOT: Final = Path(__file__).parents[2]
 DEFAULT_TITLE: Final = ".tool-intent/policy.yaml"
 STATUS: Final = "\x1e"
+#: Files that are only written.
+_WRITTEN: Final = ("yaml file", "jsonl file", "text file")
 
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^`]*)$")
 
@@ -43,7 +45,7 @@ class Block(NamedTuple):
         """Where its text is written for the blocks after it."""
         if self.tag == "yaml policy":
             return self.title or DEFAULT_TITLE
-        return self.title if self.tag in ("yaml file", "python", "js") else None
+        return self.title if self.tag in (*_WRITTEN, "python", "js") else None
 
 
 def blocks(page: str, text: str) -> list[Block]:
@@ -230,7 +232,7 @@ KINDS: Final[dict[str, Callable[[Runner], object]]] = {
     "console": Runner.console,
     "console empty": Runner.console,
     "sh": Runner.make,
-    "yaml file": Runner.write,
+    **dict.fromkeys(_WRITTEN, Runner.write),
     **dict.fromkeys(("text error", "text warning", "text output"), Runner.reply),
 }
 #: What a block that shows a reply may stand behind.

@@ -8,7 +8,7 @@ say what is done with the block. No other combination is allowed, and none is le
     yaml policy error       a policy that cannot be used; a `text error` block follows
     yaml policy warning     a policy that `check` warns of; a `text warning` block follows
     text error, warning     all that `check` prints of the policy before it, but its last line
-    yaml file               another file, only written; needs a title
+    yaml, jsonl, text file  another file, only written; needs a title
     json, toml              valid JSON, valid TOML
     python                  run by a fresh interpreter; must exit with 0
     js                      run by node as an ES module, where there is node; must exit with 0

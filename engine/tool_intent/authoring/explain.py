@@ -150,6 +150,7 @@ class _Unchanged:
         self.count = history.count
         self.recent = history.recent
         self.seen = history.seen
+        self.hear_user, self.hear_result = history.hear_user, history.hear_result
 
     def tried(self, state: State) -> int:  # noqa: ARG002 (the protocol's)
         return -1

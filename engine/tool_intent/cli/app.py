@@ -6,8 +6,19 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, lock, mcp_commands, pi, rules, waiver
+from tool_intent.cli import (
+    authoring,
+    calls,
+    inspection,
+    lock,
+    mcp_commands,
+    pi,
+    rule_new,
+    rules,
+    waiver,
+)
 from tool_intent.cli.doctor import doctor
+from tool_intent.cli.evaluation import evaluate_pack
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
 
@@ -43,6 +54,8 @@ app.command("schema")(inspection.schema)
 app.command("lock")(lock.lock)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
+app.command("eval")(evaluate_pack)
+app.add_typer(rule_new.app, name="rule")
 app.add_typer(waiver.app, name="waiver")
 app.add_typer(mcp_commands.mcp, name="mcp")
 app.add_typer(mcp_commands.catalog, name="catalog")

@@ -180,4 +180,4 @@ def _outcome(line: OutcomeLine, ids: dict[str, str | None], sessions: Sessions |
         raise LineError("input/unknown-id", "no call with this id was read before")
     if sessions is not None:
         session = ids[key] if line.session is None else line.session
-        sessions.outcome(session, line.id, "passed" if line.ok else "failed")
+        sessions.outcome(session, line.id, "passed" if line.ok else "failed", line.result)

@@ -11,7 +11,7 @@ from tool_intent.runtime.pointer import quoted
 from tool_intent.runtime.wire import NotJson, parse
 
 _CALL_KEYS = ("id", "tool", "args", "context", "session", "schema")
-_OUTCOME_KEYS = ("id", "outcome", "session")
+_OUTCOME_KEYS = ("id", "outcome", "session", "result")
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -25,11 +25,12 @@ class LineError(Exception):
 
 
 class OutcomeLine(NamedTuple):
-    """What came of the call with this id."""
+    """What came of the call with this id, and what its result said, if that is told."""
 
     id: Any
     ok: bool
     session: str | None
+    result: str | None = None
 
 
 def read_line(line: bytes, number: int) -> Call | OutcomeLine:
@@ -74,7 +75,8 @@ def _outcome(value: dict[str, Any]) -> OutcomeLine:
     if value["outcome"] not in ("ok", "error"):
         raise LineError("input/not-a-call", '`outcome` must be "ok" or "error"')
     session = _optional(value, "session", str, "text")
-    return OutcomeLine(_id(value, 0), value["outcome"] == "ok", session)
+    result = _optional(value, "result", str, "text")
+    return OutcomeLine(_id(value, 0), value["outcome"] == "ok", session, result)
 
 
 def _expect_keys(value: dict[str, Any], known: tuple[str, ...]) -> None:

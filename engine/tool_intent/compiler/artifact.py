@@ -62,6 +62,7 @@ class Artifact:
         self._lowering: Lowering | None = None
         self._programs: dict[str, Program] = {}
         self._atoms: list[AtomCode] | None = None
+        self._hears = False
         self._place = place
         #: The surface that enforces what is decided here; "" where none does.
         self.point: Point | Literal[""] = ""
@@ -133,8 +134,10 @@ class Artifact:
 
         with self._lock:
             if self._atoms is None:
-                self._atoms = atom_codes(self._atoms_image()) if self.reads_history else []
-        return SessionHistory(self._atoms, keep=keep)
+                image = self._atoms_image() if self.reads_history else None
+                self._atoms = [] if image is None else atom_codes(image)
+                self._hears = image is not None and image.hears
+        return SessionHistory(self._atoms, keep=keep, hears=self._hears)
 
     @property
     def place(self) -> Place:
@@ -169,7 +172,9 @@ class Artifact:
             return AtomsImage(*marshal.loads(body))  # noqa: S302 (checked by the cache)
         from tool_intent.compiler.emit_rules import atoms_image
 
-        made = atoms_image(self.lowering.atoms(), dict(self.policy.groups))
+        lowering = self.lowering
+        atoms = lowering.atoms()
+        made = atoms_image(atoms, dict(self.policy.groups), hears=lowering.hears)
         if self._cache is not None:
             self._cache.write(entry, marshal.dumps(tuple(made)))
         return made

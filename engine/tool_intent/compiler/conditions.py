@@ -89,6 +89,11 @@ class ToolName:
 
 
 @dataclass(frozen=True, slots=True)
+class Session:
+    """What the session of the call was told."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     name: str
 
@@ -157,8 +162,8 @@ class CountEarlier:
 
 Value: TypeAlias = (
     Const | Texts | Items | FieldText | FieldValue | Role | Argument | Entry | ToolName | Context
-    | WholeCall | CallList | CommandPart | Variable | Judged | Captured | Apply | CountOf
-    | CountEarlier
+    | Session | WholeCall | CallList | CommandPart | Variable | Judged | Captured | Apply
+    | CountOf | CountEarlier
 )  # fmt: skip
 
 

@@ -256,7 +256,9 @@ def atoms_source(atoms: tuple[c.Atom, ...], pool: Pool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def atoms_image(atoms: tuple[c.Atom, ...], groups: dict[str, tuple[str, ...]]) -> AtomsImage:
+def atoms_image(
+    atoms: tuple[c.Atom, ...], groups: dict[str, tuple[str, ...]], *, hears: bool = False
+) -> AtomsImage:
     """What a policy looks for in history, as cachable data."""
     pool = Pool()
     code = compile(atoms_source(atoms, pool), "<tool-intent history>", "exec")
@@ -268,4 +270,5 @@ def atoms_image(atoms: tuple[c.Atom, ...], groups: dict[str, tuple[str, ...]]) -
             (a.targets, tuple(j.how == "path" for j in a.joins), a.fields, a.view) for a in atoms
         ),
         {name: tuple(members) for name, members in groups.items()},
+        hears,
     )

@@ -138,6 +138,12 @@ class Expressions:
         leaf = self._leaf(node, scope)
         if leaf is not None:
             return leaf
+        parts = [self._leaf(p, scope) for p in node.parts] if isinstance(node, c.Every) else [None]
+        if None not in parts:
+            # Each is asked once, and none after one that is false.
+            refused = "".join(f"False if (e{n} := {p}) is False else " for n, p in enumerate(parts))
+            unknown = " or ".join(f"e{n} is None" for n in range(len(parts)))
+            return f"({refused}None if {unknown} else True)"
         return (
             f"(True if {self.sure(node, scope)} else None if {self.maybe(node, scope)} else False)"
         )
@@ -277,6 +283,8 @@ class Expressions:
                 return f"{state}.tool"
             case c.Context(name):
                 return f"{(scope.judged or scope).state}.told({name!r})"
+            case c.Session():
+                return f"{(scope.judged or scope).state}.view"
             case c.WholeCall():
                 return f"{state}.call_texts()"
             case c.CallList(name):

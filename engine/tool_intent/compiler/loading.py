@@ -292,7 +292,7 @@ def _compiled(
 
 
 def _looks_back(policy: EffectivePolicy) -> bool:
-    """Whether a rule or condition asks for earlier calls."""
+    """Whether a rule or condition asks for earlier calls, or for what was seen in them."""
     from tool_intent.policy.model import Requirement, Rule
     from tool_intent.rules import tree as t
 
@@ -304,7 +304,11 @@ def _looks_back(policy: EffectivePolicy) -> bool:
             elif isinstance(item, Requirement) and item.when is not None:
                 yield item.when
 
-    return any(isinstance(n, t.History) for c in conditions() for n in t.walk(c))
+    return any(
+        isinstance(n, t.History) or (isinstance(n, t.Call) and n.function == "seen")
+        for c in conditions()
+        for n in t.walk(c)
+    )
 
 
 def _root(candidates: Sequence[Candidate], cwd: str) -> str:

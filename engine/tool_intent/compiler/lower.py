@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 from tool_intent.compiler import wording
@@ -23,8 +24,10 @@ from tool_intent.compiler.lower_fields import (
     roles_of,
 )
 from tool_intent.compiler.lower_rules import Seen, sentence, when
+from tool_intent.compiler.printed import printed
 from tool_intent.compiler.reports import entry_reports, missing
 from tool_intent.compiler.sources import Sources
+from tool_intent.compiler.steps import reads_session
 from tool_intent.policy.model import (
     CatalogTool,
     EffectivePolicy,
@@ -70,7 +73,11 @@ class Lowering:
         ranks |= {rank for waiver in policy.waivers for rank in waiver.counts}
         self._ranks = tuple(sorted(ranks, key=SENIORITY.__getitem__))
         self._textual = {rank: self._fields_seen(rank) for rank in self._ranks}
+        self._printed = {
+            rank: cache(partial(printed, rank, self._rules, self._fields)) for rank in self._ranks
+        }
         self._atoms: dict[Any, Atom] = {}
+        self.hears = False
         self._exact: dict[str, list[Requirement]] = {}
         self._wide: list[Requirement] = []
         for requirement in self._requirements:
@@ -98,7 +105,7 @@ class Lowering:
         whole = View(carriers, roles_of(known))
         views = tuple(self._view(rank, applying, known) for rank in self._ranks)
         seen = {
-            rank: Seen(self._textual[rank], view, number)
+            rank: Seen(self._textual[rank], view, number, self._printed[rank])
             for number, (rank, view) in enumerate(zip(self._ranks, views, strict=True))
         }
         rules = [
@@ -123,18 +130,18 @@ class Lowering:
         )
 
     def atoms(self) -> tuple[Atom, ...]:
-        """What the policy's rules and conditions look for in history, by number."""
+        """What the policy's rules and conditions look for in history, by number; `hears` then says
+        whether they ask what was seen."""
         # Lowered for a tool of no catalog, every rule says what it looks for.
         nothing = View((), {})
         seen = {
-            rank: Seen(self._textual[rank], nothing, number)
+            rank: Seen(self._textual[rank], nothing, number, self._printed[rank])
             for number, rank in enumerate(self._ranks)
         }
-        for rule in self._rules:
-            self._sentence(rule, seen[rule.origin.rank])
-        for requirement in self._requirements:
-            if requirement.when is not None:
-                self._when(requirement, seen[requirement.origin.rank])
+        sentences = [self._sentence(rule, seen[rule.origin.rank]) for rule in self._rules]
+        asked = [self._when(one, seen[one.origin.rank]) for one in self._requirements if one.when]
+        asked += [part for s in sentences for part in (s.guard, s.condition) if part is not None]
+        self.hears = any(map(reads_session, asked))
         return tuple(sorted(self._atoms.values(), key=lambda atom: atom.number))
 
     def _waivers(self, name: str) -> tuple[Waiver, ...]:

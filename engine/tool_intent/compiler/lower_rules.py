@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tool_intent.compiler import conditions as c
@@ -17,11 +17,13 @@ from tool_intent.runtime.views import View
 
 class Seen(NamedTuple):
     """What the rules of one rank see of a tool: every field of theirs and of stronger ranks with
-    whether it is text, the tool as they see it, and the rank's number."""
+    whether it is text, the tool as they see it, the rank's number, and what their policy prints to
+    a model."""
 
     fields: Mapping[str, bool]
     view: View
     number: int
+    printed: Callable[[], tuple[str, ...]] = tuple
 
 
 def sentence(
@@ -43,7 +45,7 @@ def sentence(
     depths = _depths(carriers, places, named)
     names = Names(
         rule.scopes, fields, depths, seen.view.roles, atoms, rule.origin.file, sources=sources,
-        view=seen.number,
+        view=seen.number, printed=seen.printed,
     )  # fmt: skip
     each = None
     if tree.each is not None:
@@ -96,6 +98,7 @@ def when(
     depths = _depths(seen.view.carriers, (at,), named)
     names = Names(
         Scopes(), fields, depths, seen.view.roles, atoms, file, sources=sources, view=seen.number,
+        printed=seen.printed,
     )  # fmt: skip
     return condition(node, names)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from tool_intent.compiler import conditions as c
 from tool_intent.compiler.sources import Sources
+from tool_intent.compiler.steps import cost, reads_arguments
 from tool_intent.policy.model import Scopes
 from tool_intent.rules import tree as t
 from tool_intent.rules.regex import compile_pattern
@@ -20,8 +21,9 @@ _LIST_ATTRIBUTES = {
     "parts": "record", "pipes": "record", "writes": "path", "deletes": "path", "refs": "text",
     "flags": "text", "args": "text", "paths": "path",
 }  # fmt: skip
-_LIST_FUNCTIONS = {"paths": "path", "urls": "record", "scripts": "text"}
-_SEARCH_FUNCTIONS = frozenset({"mentions", "restates", "resembles", "matches"})
+_LIST_FUNCTIONS = {
+    "paths": "path", "urls": "record", "scripts": "text", "content": "text", "cues": "text",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Names:
     `fields` maps every field to whether it is text, `depths` those that are carried around the
     place to their depth. `roles` maps roles to argument paths. `atoms` holds what the rules of the
     policy look for in history, by `file` and `view`, and grows. `sources` is told where each node
-    is from.
+    is from. `printed` gives what the policy prints to a model.
     """
 
     scopes: Scopes
@@ -44,6 +46,7 @@ class Names:
     judged: Names | None = None
     sources: Sources | None = None
     view: int = 0
+    printed: Callable[[], tuple[str, ...]] = tuple
 
     def binding(self, name: str, sort: c.Sort) -> Names:
         return replace(self, variables={**self.variables, name: sort})
@@ -77,6 +80,10 @@ def _value(node: t.Condition, names: Names) -> c.Value:
             return _list(items, names)
         case t.Path():
             return _path(node, names)
+        case t.Call(function="echo", arguments=(text,)):
+            return c.Apply("echo", (value(text, names), c.Texts(names.printed())))
+        case t.Call(function="seen", arguments=(text,)):
+            return c.Apply("seen", (value(text, names), c.Session()))
         case t.Call(function=function, arguments=arguments):
             return c.Apply(function, tuple(value(a, names) for a in arguments))
         case t.Quantifier(variable=variable, source=source, condition=inside):
@@ -157,29 +164,6 @@ def element_sort(node: c.Value, names: Names) -> c.Sort:
         case c.Judged(inner):
             return element_sort(inner, names.judged or names)
     return "any"
-
-
-def cost(node: Any) -> int:
-    """Steps that evaluating a node may take, one list element of its own at the most counted as
-    256."""
-    match node:
-        case c.Quantified(source=source, cost=inside):
-            return cost(source) + 256 * inside
-        case c.CountOf(source=source, condition=inside):
-            return cost(source) + 256 * cost(inside)
-        case c.Infix(function=function):
-            own = 16 if function in _SEARCH_FUNCTIONS else 4
-            return own + sum(cost(child) for child in c.children(node))
-        case c.Apply():
-            return 16 + sum(cost(child) for child in c.children(node))
-    return 1 + sum(cost(child) for child in c.children(node))
-
-
-def reads_arguments(node: Any) -> bool:
-    """Whether a text of any size is read: an argument, a role, the call."""
-    if isinstance(node, c.Argument | c.Entry | c.Role | c.WholeCall):
-        return True
-    return any(reads_arguments(child) for child in c.children(node))
 
 
 def _list(items: tuple[t.Condition, ...], names: Names) -> c.Value:
@@ -333,18 +317,27 @@ def _join(node: c.Condition) -> c.Join | None:
 
 def speaks_of_judged(node: Any) -> bool:
     """Whether a part of a `where` reads the call being judged."""
-    return isinstance(node, c.Judged) or any(speaks_of_judged(x) for x in c.children(node))
+    # What the session was told is what it was told when the later call is judged.
+    return isinstance(node, c.Judged | c.Session) or any(
+        speaks_of_judged(x) for x in c.children(node)
+    )
 
 
 def _capturing(node: Any, captures: list[c.Value]) -> Any:
     """`node` with every value of the earlier call in it replaced by one that was kept."""
     if isinstance(node, c.Judged | c.Const | c.Texts | c.Variable):
         return node
-    if isinstance(node, _EARLIER):
+    # What a function makes of an earlier call is kept instead of what it reads, which may be large.
+    made = isinstance(node, c.Apply) and not speaks_of_judged(node) and _read_earlier(node)
+    if made or isinstance(node, _EARLIER):
         if node not in captures:
             captures.append(node)
         return c.Captured(captures.index(node))
     return rebuilt(node, lambda child: _capturing(child, captures))
+
+
+def _read_earlier(node: Any) -> bool:
+    return isinstance(node, _EARLIER) or any(map(_read_earlier, c.children(node)))
 
 
 _EARLIER = (

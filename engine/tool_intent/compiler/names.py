@@ -39,6 +39,8 @@ def shown(node: c.Value) -> str:
             return "a count"
         case c.ToolName():
             return "tool"
+        case c.Session():
+            return "what the session was told"
         case c.WholeCall():
             return "call"
     return ""

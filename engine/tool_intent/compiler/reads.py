@@ -56,7 +56,7 @@ def _names(tool: Tool, kinds: tuple[tuple[str, ...], ...], node: Any) -> set[str
             return _of_roles(tool) if at == () else {path[0] for path in at or ()}
         case c.CallList(name="paths"):
             return _of_roles(tool)
-        case c.WholeCall() | c.CallList() | c.CountEarlier() | c.Earlier():
+        case c.WholeCall() | c.Session() | c.CallList() | c.CountEarlier() | c.Earlier():
             return None
         case c.Quantified(reads_arguments=True):
             return None  # what it may cost is counted over all of them

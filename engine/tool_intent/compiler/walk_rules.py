@@ -171,6 +171,8 @@ def _value(node: c.Value, frame: Frame) -> Any:
         case c.Context(name):
             # What an earlier call's surface told is not kept: context is the judged call's.
             return (frame.judged or frame).state.told(name)
+        case c.Session():
+            return (frame.judged or frame).state.view
         case c.WholeCall():
             return state.call_texts()
         case c.CallList(name):

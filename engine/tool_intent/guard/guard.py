@@ -221,11 +221,15 @@ class Guard:
         """
         decision, tried = self._admit(tool, args, **as_check)
         ok = False
+        said: object = None
         try:
-            result = execute(_arguments(decision))
+            said = result = execute(_arguments(decision))
             ok = True
+        except Exception as error:
+            said = str(error)
+            raise
         finally:
-            self._came_of(decision, tried, ok, as_check.get("session"))
+            self._came_of(decision, tried, ok, as_check.get("session"), said)
         return result
 
     async def acall(
@@ -238,11 +242,15 @@ class Guard:
         """`call`, for an `execute` that is awaited."""
         decision, tried = self._admit(tool, args, **as_check)
         ok = False
+        said: object = None
         try:
-            result = await execute(_arguments(decision))
+            said = result = await execute(_arguments(decision))
             ok = True
+        except Exception as error:
+            said = str(error)
+            raise
         finally:
-            self._came_of(decision, tried, ok, as_check.get("session"))
+            self._came_of(decision, tried, ok, as_check.get("session"), said)
         return result
 
     def tool(self, function: Callable[..., Any]) -> GuardedTool:
@@ -263,10 +271,16 @@ class Guard:
                 self._plain[program.tool] = program
 
     def _came_of(
-        self, decision: Decision, tried: tuple[Tried, ...], ok: bool, session: str | None
+        self,
+        decision: Decision,
+        tried: tuple[Tried, ...],
+        ok: bool,
+        session: str | None,
+        result: object,
     ) -> None:
+        said = result if isinstance(result, str) else None
         for sessions, number in tried:
-            sessions.came_of(session, number, "passed" if ok else "failed")
+            sessions.came_of(session, number, "passed" if ok else "failed", said)
         self._recorder.outcome(decision, ok, session)
 
     def _admit(self, tool: str, args: Any, **as_check: Any) -> tuple[Decision, tuple[Tried, ...]]:

@@ -224,7 +224,7 @@ def _kind(value: Any) -> str | None:
             return "a number"
         case str():
             return "a text"
-        case [*items] if items and all(isinstance(item, str) for item in items):
+        case [*items] if all(isinstance(item, str) for item in items):
             return "a list of texts"
         case _:
             return None

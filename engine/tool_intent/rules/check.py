@@ -21,7 +21,6 @@ from tool_intent.rules.types import (
     ROLES,
     TEXT,
     Type,
-    joined,
     list_of,
 )  # fmt: skip
 from tool_intent.runtime.model import STRENGTH, Json
@@ -320,7 +319,7 @@ def _option_type(value: Json) -> Type | None:
             return FLOAT
         case str():
             return TEXT
-        case [*items] if items and all(isinstance(item, str) for item in items):
-            return list_of(joined(TEXT for _ in items))
+        case [*items] if all(isinstance(item, str) for item in items):
+            return list_of(TEXT)
         case _:
             return None

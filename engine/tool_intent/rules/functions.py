@@ -147,6 +147,32 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
             "novel", (_takes(TEXT), _takes(_SOURCES)), INT, False,
             "How many telling words of the text are in none of the others.",
         ),
+        Function(
+            "content", (_takes(TEXT, CALL, _TEXTS),), _TEXTS, False,
+            "The telling words of a text, a call or a list, in their stems, sorted.",
+        ),
+        Function(
+            "coverage",
+            (_takes(TEXT, CALL, _TEXTS), _takes(TEXT, CALL, _SOURCES)),
+            FLOAT, False,
+            "The share of the first one's telling words that the second has too, from 0 to 1.",
+        ),
+        Function(
+            "digest", (_takes(TEXT, CALL),), TEXT, False,
+            "A short text that stands for a call or a text: equal ones have equal digests.",
+        ),
+        Function(
+            "cues", (_takes(TEXT),), _TEXTS, False,
+            "What of a text can be looked up: tickets, measures, code, errors.",
+        ),
+        Function(
+            "echo", (_takes(TEXT),), BOOL, False,
+            "Whether a text hands back what the engine printed.",
+        ),
+        Function(
+            "seen", (_takes(TEXT),), BOOL, False,
+            "Whether something that a text cites was said by the user or by a result.",
+        ),
     )
 }  # fmt: skip
 

@@ -40,6 +40,8 @@ def element(shown: str) -> str:
 
 
 def function(name: str) -> str:
+    if name == "seen":
+        return "nobody tells what the user and the results said"
     return f"{name}() was given a value of another kind"
 
 

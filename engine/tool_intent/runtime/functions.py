@@ -10,9 +10,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from tool_intent.runtime import telling
 from tool_intent.runtime.comparing import any_of
 from tool_intent.runtime.reading import LONGEST_LIST, Seq, read_text
 from tool_intent.runtime.regex import Pattern, search
+from tool_intent.runtime.remembering import ByIdentity
 from tool_intent.runtime.state import LiteralPath, State
 from tool_intent.runtime.straight import like_straight, under_straight
 
@@ -143,7 +145,8 @@ def _restates(left: Any, right: Any, sort: str, state: State) -> bool | None:  #
 
     if not isinstance(left, str):
         return None
-    return says_no_more(left, _call_words((right,) if isinstance(right, str) else tuple(right)))
+    call = (right,) if isinstance(right, str) else tuple(right)
+    return says_no_more(left, telling.call_words(call))
 
 
 def _resembles(left: Any, right: str, sort: str, state: State) -> bool | None:  # noqa: ARG001
@@ -193,72 +196,41 @@ def _few_finder(phrases: tuple[str, ...]) -> Callable[[str], object]:
     return few_finder(phrases)
 
 
-@lru_cache(maxsize=1024)
+@ByIdentity
 def _needles(phrases: tuple[str, ...]) -> tuple[str, ...]:
     from tool_intent.runtime.phrases import has_word, mark
 
     return tuple(mark(p) for p in phrases if has_word(p))
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _content(text: str) -> frozenset[str]:
-    from tool_intent.runtime.words import content_words
-
-    return frozenset(content_words(text))
+def _digest(value: Any) -> str | None:
+    texts = (value,) if isinstance(value, str) else value
+    return _digest_of(texts) if isinstance(texts, tuple) and not isinstance(texts, Seq) else None
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _content_of_list(texts: tuple[str, ...]) -> frozenset[str]:
-    """The content words of a word list or of a call, which one decision asks for repeatedly."""
-    from tool_intent.runtime.words import content
+@lru_cache(maxsize=8)
+def _digest_of(texts: tuple[str, ...]) -> str:
+    from tool_intent.runtime.words import digest
 
-    return frozenset(content(_tokens_of_list(texts)))
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _call_words(call: tuple[str, ...]) -> frozenset[str]:
-    from tool_intent.runtime.words import in_prose
-
-    return _content_of_list(call) | in_prose(_tokens_of_list(call))
+    return digest(texts)
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _tokens_of_list(texts: tuple[str, ...]) -> frozenset[str]:
-    from tool_intent.runtime.words import distinct_tokens
+def _cues(text: str) -> Seq:
+    from tool_intent.runtime.cues import cues
 
-    return frozenset().union(*map(distinct_tokens, texts))
-
-
-def _content_of(value: Any) -> frozenset[str] | None:
-    """The content words of a text, a list of texts or a call; None where one is unknown."""
-    if isinstance(value, str):
-        return _content(value)
-    if not isinstance(value, Seq):
-        return _content_of_list(value)
-    if not value.complete:
-        return None
-    found: frozenset[str] = frozenset()
-    for item in value.items:
-        words = None if item is None else _content_of(item)
-        if words is None:
-            return None
-        found |= words
-    return found
+    return _listed(cues(text))
 
 
-def _overlap(left: Any, right: Any) -> int | None:
-    one, two = _content_of(left), _content_of(right)
-    return None if one is None or two is None else len(one & two)
+def _echo(text: str, printed: tuple[str, ...]) -> bool:
+    from tool_intent.runtime.echoes import echoes
+
+    return echoes(text, printed)
 
 
-def _novel(text: Any, known: Any) -> int | None:
-    one, two = _content_of(text), _content_of(known)
-    return None if one is None or two is None else len(one - two)
+def _seen(text: str, view: Any) -> bool | None:
+    from tool_intent.runtime.hearing import cited
 
-
-def _jaccard(left: str, right: str) -> float:
-    one, two = _content(left), _content(right)
-    return len(one & two) / len(one | two) if one or two else 0.0
+    return any_of(view.seen(token) for token in cited(text))
 
 
 def _similarity(left: str, right: str) -> float:
@@ -317,14 +289,15 @@ def _without(text: str, phrases: Any) -> str | None:
         if not phrases.complete:
             return None
         phrases = phrases.items
-    return _without_all(text, (phrases,) if isinstance(phrases, str) else phrases)
+    return _without_each((phrases,) if isinstance(phrases, str) else phrases)(text)
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _without_all(text: str, phrases: tuple[str, ...]) -> str:
+@ByIdentity
+def _without_each(phrases: tuple[str, ...]) -> Callable[[str], str]:
+    """Takes phrases out of texts, of which the last few are remembered."""
     from tool_intent.runtime.phrases import without
 
-    return without(text, phrases)
+    return lru_cache(maxsize=_REMEMBERED)(lambda text: without(text, phrases))
 
 
 def _listed(items: list[Any]) -> Seq:
@@ -347,10 +320,16 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "length": _typed(len, str),
     "lower": _typed(str.lower, str),
     "sentences": _typed(_sentences, str),
-    "overlap": _overlap,
-    "novel": _novel,
+    "overlap": telling.overlap,
+    "novel": telling.novel,
+    "content": telling.telling_words,
+    "coverage": telling.coverage,
+    "digest": _digest,
+    "cues": _typed(_cues, str),
+    "echo": _typed(_echo, str, tuple),
+    "seen": _typed(_seen, str),
     "similarity": _typed(_similarity, str, str),
-    "jaccard": _typed(_jaccard, str, str),
+    "jaccard": _typed(telling.jaccard, str, str),
     "distinct": _distinct,
     "basename": _typed(_basename, str),
     "paths": _typed(_paths, str),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
+from tool_intent.runtime.hearing import Heard
 from tool_intent.runtime.reading import Seq
 from tool_intent.runtime.session import LONGEST_WINDOW, Earlier, Outcome, Past
 from tool_intent.runtime.state import State
@@ -98,10 +99,13 @@ class Record(NamedTuple):
 class SessionHistory:
     """The calls of one session, as rules look back at them.
 
-    `keep` keeps every call whole, for explaining; else only what the atoms ask for is kept.
+    `keep` keeps every call whole, for explaining; else only what the atoms ask for is kept. `hears`
+    is for rules that ask whether something was seen: then it is kept who said what first.
     """
 
-    def __init__(self, atoms: Sequence[AtomCode], *, keep: bool = False) -> None:
+    def __init__(
+        self, atoms: Sequence[AtomCode], *, keep: bool = False, hears: bool = False
+    ) -> None:
         self._atoms = atoms
         self._indices = [_Index() for _ in atoms]
         self._next = 0
@@ -114,6 +118,7 @@ class SessionHistory:
         self._shelves: dict[int, list[_Shelf]] = {}
         self._clock_back_at = -1
         self._keep = keep
+        self._heard = Heard() if hears else None
         self.records: list[Record] = []
 
     def tried(self, state: State) -> int:
@@ -125,6 +130,8 @@ class SessionHistory:
         for atom, index in zip(self._atoms, self._indices, strict=True):
             if atom.meant(state.tool):
                 self._file(number, state.seen(atom.view), atom, index)
+        if self._heard is not None:
+            self._heard.agent(state.said())
         if self._keep:
             self.records.append(Record(number, state))
         self._forget()
@@ -135,6 +142,8 @@ class SessionHistory:
         if number < self._first or number >= self._next or number in self._outcomes:
             return False
         self._outcomes[number] = outcome
+        if self._heard is not None:
+            self._heard.ended()
         for shelf in self._shelves.get(number, ()):
             insort(shelf.by_outcome[outcome], number)
         return True
@@ -172,8 +181,16 @@ class SessionHistory:
             at = self._times[number - self._first]
             yield Earlier(number, self._tools[number - self._first], at, self.outcome_of(number))
 
-    def seen(self, token: str) -> bool | None:  # noqa: ARG002 (no surface feeds results in yet)
-        return None
+    def seen(self, token: str) -> bool | None:
+        return None if self._heard is None else self._heard.said(token)
+
+    def hear_user(self, text: str) -> None:
+        if self._heard is not None:
+            self._heard.user(text)
+
+    def hear_result(self, text: str) -> None:
+        if self._heard is not None:
+            self._heard.result(text)
 
     # Looking back
 

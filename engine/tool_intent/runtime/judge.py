@@ -125,6 +125,8 @@ def _by_rules(
 ) -> list[Finding]:
     """`found` and what the rules find, as permitted; the call then counts as tried."""
     state = _state(program, args, carriers, around)
+    if around.view is not None and around.context:
+        hear_user(around.view, around.context.get("messages"))
     more = None if program.rules is None else program.rules(state)
     if more:
         found = found + more
@@ -136,6 +138,13 @@ def _by_rules(
     if around.view is not None:
         around.view.tried(state)
     return found
+
+
+def hear_user(view: SessionView, messages: Any) -> None:
+    """Note what the user said: a text, or a list of texts; anything else says nothing."""
+    for text in (messages,) if isinstance(messages, str) else messages or ():
+        if isinstance(text, str):
+            view.hear_user(text)
 
 
 def _as_permitted(

@@ -39,6 +39,8 @@ class AtomsImage(NamedTuple):
     searches: tuple[tuple[Any, ...], ...]
     atoms: tuple[tuple[tuple[str, ...], tuple[bool, ...], tuple[str, ...], int], ...]
     groups: dict[str, tuple[str, ...]]
+    #: Whether a rule asks what was seen, so that it is kept who said what.
+    hears: bool = False
 
 
 def rule_names(

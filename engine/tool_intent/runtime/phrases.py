@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
+from tool_intent.runtime.remembering import ByIdentity
 from tool_intent.runtime.wordchars import name_runs, runs, word_items, word_runs
 
 _ASCII_WORD_CHAR: Final = re.compile(r"\w", re.ASCII)
@@ -57,18 +57,22 @@ def _edge(char: str, behind: str) -> str:
     return rf"(?{behind}\w)" if _ASCII_WORD_CHAR.match(char) else ""
 
 
-def without(text: str, phrases: Iterable[str]) -> str:
+def without(text: str, phrases: Sequence[str]) -> str:
     """The text with all the phrases taken out, those of more words first.
 
     A phrase is its words; case does not matter, and what stands between words that go, goes too.
     White space of what is left is squeezed. Linear in the text for each phrase.
     """
+    if not phrases:
+        return " ".join(text.split())
     items = list(word_items(text).finditer(text))
     # Each distinct word becomes one character, so that a phrase is found as a substring.
     codes: dict[str, str] = {}
     keys = "".join(codes.setdefault(item[0].casefold(), chr(len(codes) + 1)) for item in items)
     by_first = _by_first_word(tuple(phrases))
     begun = sorted(found for word in by_first.keys() & codes.keys() for found in by_first[word])
+    if not begun:
+        return " ".join(text.split())
     for _, phrase in begun:
         if all(word in codes for word in phrase):
             keys = keys.replace("".join(codes[word] for word in phrase), "\0" * len(phrase))
@@ -110,7 +114,7 @@ def _kept(text: str, items: Sequence[re.Match[str]], keys: str) -> Iterator[str]
     yield text[start:]
 
 
-@lru_cache(maxsize=64)
+@ByIdentity
 def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[tuple[int, tuple[str, ...]]]]:
     """The phrases as folded words, by the first of these, each with its turn: longest first."""
     found = {

@@ -19,6 +19,8 @@ def scripts(text: str) -> list[str]:
     Names are Unicode's (`Latin`, `Old Italic`). Digits, punctuation, symbols, marks and letters
     that several scripts share (Common) count for none. Linear in the text.
     """
+    if text.isascii():
+        return ["Latin"] if text.lower() != text.upper() else []
     found: dict[str, None] = {}
     for char in dict.fromkeys(text):
         name = script(char)

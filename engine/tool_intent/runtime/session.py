@@ -69,3 +69,9 @@ class SessionView(Protocol):
 
     def seen(self, token: str) -> bool | None:
         """Whether the person or a tool's result said `token`; None where nobody can tell."""
+
+    def hear_user(self, text: str) -> None:
+        """Note what the person said."""
+
+    def hear_result(self, text: str) -> None:
+        """Note the result of a call that was tried."""

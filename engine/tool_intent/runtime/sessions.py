@@ -70,14 +70,21 @@ class Sessions:
         with found.lock:
             found.open = number
 
-    def came_of(self, session: str | None, number: int, outcome: Outcome) -> None:
-        """Note what came of a call, by its number in the session."""
+    def came_of(
+        self, session: str | None, number: int, outcome: Outcome, result: str | None = None
+    ) -> None:
+        """Note what came of a call, by its number in the session, and what its result says."""
         found = self._of(session)
         with found.lock:
             found.view.outcome(number, outcome)
+            if result is not None:
+                found.view.hear_result(result)
 
-    def outcome(self, session: str | None, id: Any, outcome: Outcome) -> bool:
-        """Note what came of the call with this id; False where there is none."""
+    def outcome(
+        self, session: str | None, id: Any, outcome: Outcome, result: str | None = None
+    ) -> bool:
+        """Note what came of the call with this id, and what its result says; False where there is
+        none."""
         found = self._of(session)
         with found.lock:
             number = found.calls.get(_key(id))
@@ -86,6 +93,8 @@ class Sessions:
             if found.open == number:
                 found.open = None
             found.view.outcome(number, outcome)
+            if result is not None:
+                found.view.hear_result(result)
             return True
 
     def _of(self, name: str | None) -> _Session:

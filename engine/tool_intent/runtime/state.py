@@ -315,6 +315,10 @@ class State:
             room -= len(texts[-1])
         return tuple(texts)
 
+    def said(self) -> Iterable[str]:
+        """The call's own words, fields included, for who asks later whose they were."""
+        return leaves(self.args)
+
     def size(self) -> int:
         """Characters of all arguments, for the budget of what reads them repeatedly."""
         return self._once("size", lambda: sum(len(v) for v in leaves(self.args)))

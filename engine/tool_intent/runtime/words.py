@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -29,6 +30,9 @@ _QUOTED: Final = re.compile(r"`[^`]{1,200}`|\"[^\"]{1,200}\"|“[^”]{1,200}”
 _ASCII_VARIES: Final = re.compile(r"[0-9/\\]")
 _EXTENSION: Final = re.compile(r"\w\.[A-Za-z][A-Za-z0-9]{0,7}\Z")
 _MASK: Final = "¤"
+#: Texts up to this length are remembered in the form they are compared in: a session's reasons are
+#: compared with each other again and again.
+_SHORT: Final = 1_000
 #: Of ASCII: what `str.split` takes for white space, as what `bytes.split` does; and the rest that
 #: is no letter or number.
 _SPACED: Final = bytes(32 if chr(code).isspace() else code for code in range(256))
@@ -75,7 +79,16 @@ def distinct_tokens(text: str) -> set[str]:
     """The tokens of a text, without order or repetition."""
     if text.isascii():
         return set(_ascii_tokens(set(runs(text).findall(text))))
-    return set(tokens(text))
+    kinds = {found[0]: found.lastindex for found in runs(text).finditer(text)}
+    out = set(_ascii_tokens(run for run in kinds if run.isascii()))
+    for run, unspaced in kinds.items():
+        if not run.isascii():
+            out |= (
+                {run[n : n + 2] for n in range(max(1, len(run) - 1))}
+                if unspaced
+                else {run.casefold()}
+            )
+    return out
 
 
 def content_words(text: str) -> set[str]:
@@ -162,15 +175,33 @@ def resembles(left: str, right: str) -> bool:
     (numbers, ids, hashes, paths). Texts of nothing else are compared as they are. An empty text
     resembles none.
     """
-    one, two = _masked(left), _masked(right)
+    one, two = _template(left), _template(right)
     if not one.replace(_MASK, "").strip() or not two.replace(_MASK, "").strip():
-        one, two = left, right
-    one, two = _squeezed(one), _squeezed(two)
-    shorter, longer = sorted((len(one), len(two)))
+        one, two = _squeezed(left), _squeezed(right)
+    if one == two:
+        return bool(one)
+    total = len(one) + len(two) - 2
     # Texts whose lengths differ that much share too few bigrams, whichever these are.
-    if one != two and 2 * shorter - 2 < RESEMBLING * (shorter + longer - 2):
+    if 2 * min(len(one), len(two)) - 2 < RESEMBLING * total:
         return False
-    return similarity(one, two) >= RESEMBLING
+    first, second = _bigrams(one), _bigrams(two)
+    # Each of the distinct bigrams that the other lacks is one that they do not share.
+    common = len(first.keys() & second.keys())
+    at_most = min(len(one) - 1 - len(first) + common, len(two) - 1 - len(second) + common)
+    if min(len(one), len(two)) < 2 or 2 * at_most < RESEMBLING * total:
+        return False
+    return 2 * (first & second).total() / total >= RESEMBLING
+
+
+def digest(texts: Iterable[str]) -> str:
+    """A short text that stands for several: 32 hexadecimal digits, of BLAKE2."""
+    from hashlib import blake2b
+
+    found = blake2b(digest_size=16)
+    for text in texts:
+        found.update(b"%d:" % len(text))
+        found.update(text.encode("utf-8", "surrogatepass"))
+    return found.hexdigest()
 
 
 def restates(text: str, call: Iterable[str]) -> bool:
@@ -225,6 +256,25 @@ def _has_word(text: str) -> bool:
 
 def _squeezed(text: str) -> str:
     return " ".join(text.casefold().split())
+
+
+def _template(text: str) -> str:
+    """A text squeezed, with what varies masked; those of everyday length are remembered."""
+    return _short_template(text) if len(text) <= _SHORT else _squeezed(_masked(text))
+
+
+@lru_cache(maxsize=512)
+def _short_template(text: str) -> str:
+    return _squeezed(_masked(text))
+
+
+def _bigrams(text: str) -> Counter[tuple[str, str]]:
+    return _short_bigrams(text) if len(text) <= _SHORT else Counter(pairwise(text))
+
+
+@lru_cache(maxsize=512)
+def _short_bigrams(text: str) -> Counter[tuple[str, str]]:
+    return Counter(pairwise(text))
 
 
 def _masked(text: str) -> str:

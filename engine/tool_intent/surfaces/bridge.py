@@ -6,7 +6,7 @@ Methods, protocol 1 (`Params` name what each takes):
     hello {protocol, cwd, held}      the policies in force; first of all, and once
     extend {tools}                   what each tool is to advertise
     decide {tool, args, id, session} the decision on a call, and where its fields are
-    outcome {session, id, outcome}   `passed` or `failed`
+    outcome {session, id, outcome}   `passed` or `failed`; `result` may give its text
     refused {session, tool}          a refusal by the host or a person, to be counted
     reload {}                        look whether the policy on disk is another
     status {}                        the policies in force, with their files
@@ -140,7 +140,9 @@ class Server:
 
     def _outcome(self, params: dict[str, Any]) -> dict[str, Any]:
         ok = params.get("outcome") == "passed"
-        self._ready.outcome(params.get("session"), params.get("id"), ok)
+        result = params.get("result")
+        text = result if isinstance(result, str) else None
+        self._ready.outcome(params.get("session"), params.get("id"), ok, text)
         return {}
 
     def _refused(self, params: dict[str, Any]) -> dict[str, Any]:

@@ -214,13 +214,13 @@ class Judging:
         self._keep(call, decision)
         return Judgement(verdict, None, tuple(found), self._strip(call), False, 0, policies)
 
-    def outcome(self, session: str | None, id: Any, ok: bool) -> None:
+    def outcome(self, session: str | None, id: Any, ok: bool, result: str | None = None) -> None:
         """Note what came of a call that was allowed, or approved by a person (which ends a row of
-        refusals)."""
+        refusals), and what its result said."""
         outcome: Outcome = "passed" if ok else "failed"
         for held in self._all:
             if held.sessions is not None:
-                held.sessions.outcome(session, id, outcome)
+                held.sessions.outcome(session, id, outcome, result)
         decision = self._open.pop((session, id), None)
         if decision is not None:
             if decision.decision == "ask":

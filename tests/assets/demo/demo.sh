@@ -1,6 +1,7 @@
 #!/bin/sh
 # A session of eleven calls; four are refused, so `run` exits with 1, and anything else is a fault.
 # Then the rule that refused a deletion: its examples, and why it fired, and why not once mended.
+# Last a call whose reason is a phrase, refused by std/anti-fluff, and the same call with a reason.
 here=$(dirname "$0")
 policy="$here/policy.yaml"
 rule=demo/names-what-it-deletes
@@ -33,3 +34,12 @@ mended=$(explained 9) || fail "call 9 was not explained"
 echo "$mended"
 case $refused in *"$rule fires"*) ;; *) fail "the rule should fire on call 8" ;; esac
 case $mended in *"$rule is quiet"*) ;; *) fail "the rule should be quiet about call 9" ;; esac
+
+echo
+echo "A reason that is a phrase, and the same call once it has one:"
+echo
+fluffy=$("$BIN/tool-intent" run --policy std/anti-fluff --session "$here/fluff.jsonl")
+code=$?
+echo "$fluffy"
+[ "$code" -eq 1 ] || fail "expected exit code 1 (the phrase was refused), got $code"
+case $fluffy in *"fluff/no-reason"*) ;; *) fail "fluff/no-reason should have refused call 1" ;; esac

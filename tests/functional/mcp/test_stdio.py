@@ -43,6 +43,25 @@ def test_a_rule_has_the_effect_that_it_has_at_the_point_mcp(tmp_path: Path, user
             assert refused(client.call("echo", message="hi")) is not passes
 
 
+def test_the_anti_fluff_pack_refuses_a_phrase_and_lets_its_mended_call_through(
+    tmp_path: Path, user: Path
+) -> None:
+    folder = tmp_path / ".tool-intent"
+    folder.mkdir()
+    (folder / "policy.yaml").write_text("version: 1\nextends: std/anti-fluff\n")
+    fluff = {"intent": "Echo the message", "rationale": "This is required to complete the task."}
+    mended = {
+        "intent": "See whether the server keeps umlauts",
+        "rationale": "A customer in Graz got question marks back on Monday.",
+    }
+    with Raw(proxied(odd()), tmp_path, user) as client:
+        client.hello()
+        answer = client.call("echo", message="hi", **fluff)
+        assert refused(answer)
+        assert "fluff/no-reason" in text(answer)
+        assert text(client.call("echo", message="hi", **mended)) == '{"message": "hi"}'
+
+
 def test_a_server_that_dies_leaves_no_request_unanswered(project: Path, user: Path) -> None:
     with Raw(proxied(odd("dies", "never-answers")), project, user) as client:
         client.ask("tools/list")

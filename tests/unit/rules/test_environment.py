@@ -159,5 +159,6 @@ def test_the_function_table() -> None:
     assert {f.name for f in FUNCTIONS.values() if not f.infix} == {
         "words", "length", "lower", "sentences", "overlap", "similarity", "jaccard", "distinct",
         "basename", "paths", "urls", "scripts", "without", "novel",
+        "content", "coverage", "cues", "digest", "echo", "seen",
     }  # fmt: skip
     assert all(f.doc and len(f.parameters) == 2 for f in FUNCTIONS.values() if f.infix)

@@ -11,14 +11,15 @@ from tool_intent.runtime.model import Scalar
 
 
 class _Failed(Exception):
-    """The tool said that it failed."""
+    """The tool said that it failed; the text is its own."""
 
 
 class _Outcome:
     """What an admitted call waits for: the server's answer, whenever that comes."""
 
-    def __await__(self) -> Generator[None]:
-        yield
+    def __await__(self) -> Generator[None, str, str]:
+        said = yield
+        return said
 
 
 class Admitted:
@@ -27,17 +28,17 @@ class Admitted:
 
     __slots__ = ("_running", "args")
 
-    def __init__(self, running: Coroutine[Any, None, None], args: dict[str, Any]) -> None:
+    def __init__(self, running: Coroutine[Any, Any, str], args: dict[str, Any]) -> None:
         self._running = running
         self.args = args
 
-    def settle(self, ok: bool) -> None:
-        """The server answered; `ok` says whether the tool did its work."""
+    def settle(self, ok: bool, said: str = "") -> None:
+        """The server answered; `ok` says whether the tool did its work, `said` what its text is."""
         try:
             if ok:
-                self._running.send(None)
+                self._running.send(said)
             else:
-                self._running.throw(_Failed())
+                self._running.throw(_Failed(said))
         except (StopIteration, _Failed):
             pass
 
@@ -58,9 +59,9 @@ def admit(
     """
     admitted: list[dict[str, Any]] = []
 
-    async def execute(stripped: dict[str, Any]) -> None:
+    async def execute(stripped: dict[str, Any]) -> str:
         admitted.append(stripped)
-        await _Outcome()
+        return await _Outcome()
 
     running = guard.acall(tool, args, execute, id=id, context=context, schema=schema)
     try:

@@ -25,7 +25,7 @@ from tool_intent.surfaces.mcp.approval import (
 from tool_intent.surfaces.mcp.calls import Admitted, admit
 from tool_intent.surfaces.mcp.listing import Known, is_listing
 from tool_intent.surfaces.mcp.messages import Malformed, Message
-from tool_intent.surfaces.mcp.pending import Batch, Pending, Waiting, outcome
+from tool_intent.surfaces.mcp.pending import Batch, Pending, Waiting, outcome, said
 from tool_intent.surfaces.mcp.session import Session
 from tool_intent.surfaces.mcp.spans import Cuts, below, cut, removals
 
@@ -285,7 +285,7 @@ class Filter:
         ok = outcome(answer)
         if waiting.call is not None and ok is not None:
             try:
-                waiting.call.settle(ok)
+                waiting.call.settle(ok, said(answer))
             except Exception as error:
                 self._note(f"an outcome was not recorded ({type(error).__name__}: {error})")
         state = answer["result"].get("requestState") if ok is None else None

@@ -90,3 +90,13 @@ def outcome(answer: dict[str, Any]) -> bool | None:
     if result.get("resultType", "complete") != "complete" or "task" in result:
         return None
     return not result.get("isError")
+
+
+def said(answer: dict[str, Any]) -> str:
+    """The text of an answer to a tool's call, as the model reads it."""
+    result = answer.get("result")
+    content = result.get("content") if isinstance(result, dict) else None
+    if not isinstance(content, list):
+        return ""
+    texts = [part.get("text") for part in content if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))

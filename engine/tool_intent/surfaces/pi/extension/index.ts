@@ -11,7 +11,7 @@ import { type Manifest, manifest } from "./manifest.ts";
 import { drawReasons, reasons } from "./rendering.ts";
 import { Session } from "./session.ts";
 import { shadow } from "./shadow.ts";
-import { complaints, plain, theirs, unjudged, unreadable, withComplaints } from "./text.ts";
+import { complaints, plain, textOf, theirs, unjudged, unreadable, withComplaints } from "./text.ts";
 
 const NAME = "tool-intent";
 const LONGEST_ASKED = 600;
@@ -45,7 +45,9 @@ export default function (pi: ExtensionAPI): void {
 	/** Arguments as the model sent them, of calls that pi has not answered yet. */
 	const sent = new Map<string, unknown>();
 	/** What came of calls of this turn: told when it is over, so that they do not help each other. */
-	const outcomes = new Map<string, boolean>();
+	const outcomes = new Map<string, { ok: boolean; result: string }>();
+	/** What the user said since the last call was judged. */
+	let heard: string[] = [];
 	let stop = false;
 	const endsByItself = "registerToolRenderer" in pi;
 
@@ -99,7 +101,11 @@ export default function (pi: ExtensionAPI): void {
 		const { args, omitted } = brief(asSent(input, repaired(sent.get(id), plan), plan), plan);
 		const params: Record<string, unknown> = { tool, args, id, session: here.id, context: here.context, ...more };
 		if (omitted.length > 0) params.omitted = omitted satisfies Omitted[];
-		if (here.bridge.state?.readsHistory) params.now = Date.now() / 1000;
+		if (here.bridge.state?.readsHistory) {
+			params.now = Date.now() / 1000;
+			if (heard.length > 0) params.context = { ...here.context, messages: heard };
+		}
+		heard = [];
 		return here.bridge.call("decide", params);
 	}
 
@@ -172,7 +178,7 @@ export default function (pi: ExtensionAPI): void {
 	});
 
 	pi.on("tool_result", async (event) => {
-		outcomes.set(event.toolCallId, !event.isError);
+		outcomes.set(event.toolCallId, { ok: !event.isError, result: textOf(event.content) });
 	});
 
 	/**
@@ -194,6 +200,7 @@ export default function (pi: ExtensionAPI): void {
 	}
 	pi.on("message_end", async (event, ctx) => {
 		const message: any = event.message;
+		if (message.role === "user") heard.push(textOf(message.content));
 		if (message.role !== "toolResult") return undefined;
 		const changed = await better(ctx, message, sent.get(message.toolCallId));
 		return changed && { message: changed };
@@ -237,8 +244,9 @@ export default function (pi: ExtensionAPI): void {
 		const ends = stop;
 		stop = false;
 		try {
-			for (const [id, ok] of session ? outcomes : []) {
-				await session?.bridge.call("outcome", { session: session.id, id, outcome: ok ? "passed" : "failed" });
+			for (const [id, { ok, result }] of session ? outcomes : []) {
+				const more = session?.bridge.state?.readsHistory ? { result } : {};
+				await session?.bridge.call("outcome", { session: session.id, id, outcome: ok ? "passed" : "failed", ...more });
 			}
 		} catch {
 			// The engine is gone: the next call is denied, or judged by one that is told all again.

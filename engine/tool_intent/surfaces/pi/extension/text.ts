@@ -9,6 +9,16 @@ export function plain(text: unknown, longest = 300): string {
 	return shown.length > longest ? `${shown.slice(0, longest - 1)}…` : shown;
 }
 
+/** Characters of a message or result that the engine is told. */
+const LONGEST_TOLD = 16_384;
+
+/** The text of a message or result, whose content is a text or parts. */
+export function textOf(content: unknown): string {
+	const parts: any[] = Array.isArray(content) ? content : [{ type: "text", text: content }];
+	const texts = parts.filter((part) => part?.type === "text" && typeof part.text === "string");
+	return texts.map((part) => part.text).join("\n").slice(0, LONGEST_TOLD);
+}
+
 /** The refusal of a call that could not be judged; `again` where the next one may be. */
 export function unjudged(tool: string, why: string, again = false): string {
 	return [
