@@ -15,7 +15,8 @@ TOOLS = ["bash", "write", "read", "edit", "mcp__x__y"]
 PATHS = ["a.py", "./a.py", "src/b.py", "src/../a.py", "/etc/passwd", "$X/y", ".env", "ledger/x"]
 TEXTS = [
     "", " ", "fix it", "Fix a.py because it fails", "run npm test", "remove build", "review",
-    "naïve café", "\u200b", "修复", "x" * 40, "PAY-1",
+    "naïve café", "\u200b", "修复", "x" * 40, "PAY-1", "Why it is right: requirement or evidence",
+    "`run()` fails in a.py:7, see #12",
 ]  # fmt: skip
 COMMANDS = [
     "ls", "rm -rf build", "rm $X", "git push --force origin main", "npm test > out.txt",
@@ -63,6 +64,10 @@ def _leaf(variables: tuple[tuple[str, str], ...], past: bool) -> st.SearchStrate
         texts.map(lambda t: f"{t} restates call"),
         st.tuples(texts, _order, _number).map(lambda p: f"words({p[0]}) {p[1]} {p[2]}"),
         st.tuples(texts, _order, _number).map(lambda p: f"novel({p[0]}, [call]) {p[1]} {p[2]}"),
+        st.tuples(texts, _order).map(lambda p: f"coverage({p[0]}, [call, listed]) {p[1]} 0.5"),
+        st.tuples(texts, texts).map(lambda p: f"digest({p[0]}) == digest({p[1]})"),
+        texts.map(lambda t: f"echo({t})"),
+        texts.map(lambda t: f"seen({t})"),
         st.tuples(paths, _path_globs).map(" under ".join),
         st.tuples(paths, _path_globs).map(" like ".join),
         st.tuples(paths, _path_globs).map(lambda p: f"not {p[0]} like {p[1]}"),
@@ -87,6 +92,7 @@ _LISTS = {
     "u": ("paths(rationale)", "path"),
     "w": ("command.writes", "path"), "r": ("command.refs", "text"),
     "v": ("listed", "text"),
+    "k": ("cues(rationale)", "text"), "t": ("content([call, rationale])", "text"),
 }  # fmt: skip
 
 

@@ -63,7 +63,7 @@ class Session:
     def __init__(self, policy: EffectivePolicy) -> None:
         self.lowering = Lowering(policy)
         codes = atom_codes(atoms_image(self.lowering.atoms(), dict(policy.groups)))
-        self.history = SessionHistory(codes, keep=True)
+        self.history = SessionHistory(codes, keep=True, hears=self.lowering.hears)
         self.now = 1_000_000.0
         self.tools: dict[str, tuple[Any, Program]] = {}
 
@@ -78,6 +78,7 @@ class Session:
             for finding in walk_rule(sentence, self.frame(self.state(program, call)))
         )
         number = self.history.tried(state)
+        self.history.hear_user("fix a.py for PAY-1")
         if call["outcome"] != "tried":
             self.history.outcome(number, call["outcome"])
         return compiled, walked

@@ -15,10 +15,15 @@ from hypothesis import strategies as st
 
 from tool_intent.runtime import unicode_tables
 from tool_intent.runtime.citations import paths, urls
+from tool_intent.runtime.cues import cues
+from tool_intent.runtime.echoes import echoes
+from tool_intent.runtime.hearing import Heard, cited
 from tool_intent.runtime.phrases import mark, mentions, mentions_path, without
 from tool_intent.runtime.scripts import script, scripts
+from tool_intent.runtime.telling import coverage, telling_words
 from tool_intent.runtime.words import (
     content,
+    digest,
     distinct,
     jaccard,
     novel,
@@ -38,7 +43,10 @@ prose = st.text("ab cR1.-_/#é漢字仮\u0301'\"`:@\\?!\ud800", max_size=30)
 texts = any_text | prose
 word = st.text("abcxyzé漢1", min_size=1, max_size=6)
 
-UNARY: list[Callable[[str], Any]] = [words, tokens, sentences, scripts, paths, urls, mark]
+UNARY: list[Callable[[str], Any]] = [
+    words, tokens, sentences, scripts, paths, urls, mark, cues, cited, lambda a: Heard().user(a),
+    lambda a: digest([a]), telling_words,
+]  # fmt: skip
 BINARY: list[Callable[[str, str], Any]] = [
     similarity,
     resembles,
@@ -49,11 +57,13 @@ BINARY: list[Callable[[str, str], Any]] = [
     lambda a, b: restates(a, [b]),
     lambda a, b: without(a, [b, b[:4]]),
     novel,
+    coverage,
+    lambda a, b: echoes(a, (b,)),
 ]
 HOSTILE = [
     "a", "é", "漢", "a ", "A", "aB", "aA1", "!", ". ", "“", '"', "`x", "http://", ":/", "x://@",
     ".", "a.", "a/", "/", "\\", "\u0301", "(", "]", "-", "a-", "\0", "1", "\ud800", "é ", "ab ab ",
-    "a.py ", "%41",
+    "a.py ", "%41", "#1 ", "A1-", "1 ", "1,", "a::b(", "a.b(", "E", "`a` ", "0a", "AError ",
 ]  # fmt: skip
 SIZE = 64 * 1024
 
@@ -87,6 +97,21 @@ def test_a_text_is_most_like_itself_unless_it_is_empty(text: str) -> None:
     assert resembles(text, text) is bool(text.split())
     assert novel(text, text) == 0
     assert novel(text) == len(content(tokens(text)))
+
+
+@law
+@given(texts, texts)
+def test_what_a_text_covers_and_what_is_new_in_it_are_all_of_it(text: str, other: str) -> None:
+    every = len(content(tokens(text)))
+    assert coverage(text, text) == (1.0 if every else 0.0)
+    assert coverage(text, other) == pytest.approx(1 - novel(text, other) / every if every else 0)
+
+
+@law
+@given(texts)
+def test_a_text_is_an_echo_of_itself_and_nothing_is_of_no_text(text: str) -> None:
+    assert echoes(text, (text,)) is bool(tokens(text))
+    assert not echoes(text, ())
 
 
 @law
