@@ -1,8 +1,13 @@
 #!/bin/sh
 # A session of eleven calls; four are refused, so `run` exits with 1, and anything else is a fault.
-# Then the rule that refused a deletion: its examples, and why it fired, and why not once mended.
+# Then the rule that refused a deletion: its examples, and why it fired, and why not once mended; and
+# what the ledger has kept.
 here=$(dirname "$0")
 policy="$here/policy.yaml"
+# Not the ledger of wherever this is started.
+TOOL_INTENT_LEDGER=$(mktemp -d) || exit 1
+export TOOL_INTENT_LEDGER
+trap 'rm -rf "$TOOL_INTENT_LEDGER"' EXIT
 rule=demo/names-what-it-deletes
 
 fail() {
@@ -33,3 +38,9 @@ mended=$(explained 9) || fail "call 9 was not explained"
 echo "$mended"
 case $refused in *"$rule fires"*) ;; *) fail "the rule should fire on call 8" ;; esac
 case $mended in *"$rule is quiet"*) ;; *) fail "the rule should be quiet about call 9" ;; esac
+
+echo
+echo "What the ledger has kept of the refusals, and whether it is as it was written:"
+echo
+"$BIN/tool-intent" log --decision deny || fail "the ledger was not read"
+"$BIN/tool-intent" verify || fail "the ledger is not as it was written"
