@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
+from tool_intent.ledger.objects import ObjectStore
+from tool_intent.ledger.reading import records
+from tool_intent.ledger.verifying import verify
+
 from . import pages
 from .harness import LINES, Pi, calls, reasoned
 from .installed import AGENTS
@@ -297,3 +301,21 @@ def test_what_a_result_said_grounds_what_a_later_call_cites(
     assert "Not seen" in unseen.text
     assert "nobody tells" not in unseen.text
     assert not session.results["call_2_0"].is_error
+
+
+def test_every_call_is_in_the_ledger_with_its_reasons_and_what_came_of_it(shown: Shown) -> None:
+    folder = str(shown.pi.home / ".local" / "state" / "tool-intent")
+    assert verify(folder).whole
+    kept = list(records(folder))
+    decisions = {r["call"]["id"]: r for r in kept if r["type"] == "decision"}
+    outcomes = {r["of"]: r for r in kept if r["type"] == "outcome"}
+    for made, result in shown.session.results.items():
+        if made in shown.received and decisions[made]["decision"]["verdict"] == "allow":
+            assert outcomes[decisions[made]["id"]]["ok"] is not result.is_error
+    written = [o for o in outcomes.values() if o.get("files")]
+    store = ObjectStore(folder)
+    assert len(written) > 3
+    assert all(f["post"] is None or store.get(f["post"]) for o in written for f in o["files"])
+    assert {d["session"]["agent"] for d in decisions.values()} == {"pi"}
+    assert {d["call"]["surface"] for d in decisions.values()} == {"pi"}
+    assert any("intent" in entry for d in decisions.values() for entry in d.get("entries", ()))

@@ -1,9 +1,14 @@
 #!/bin/sh
 # A session of eleven calls; four are refused, so `run` exits with 1, and anything else is a fault.
 # Then the rule that refused a deletion: its examples, and why it fired, and why not once mended.
-# Last a call whose reason is a phrase, refused by std/anti-fluff, and the same call with a reason.
+# A call whose reason is a phrase, refused by std/anti-fluff, and the same call with a reason. Last
+# what the ledger has kept.
 here=$(dirname "$0")
 policy="$here/policy.yaml"
+# Not the ledger of wherever this is started.
+TOOL_INTENT_LEDGER=$(mktemp -d) || exit 1
+export TOOL_INTENT_LEDGER
+trap 'rm -rf "$TOOL_INTENT_LEDGER"' EXIT
 rule=demo/names-what-it-deletes
 
 fail() {
@@ -43,3 +48,9 @@ code=$?
 echo "$fluffy"
 [ "$code" -eq 1 ] || fail "expected exit code 1 (the phrase was refused), got $code"
 case $fluffy in *"fluff/no-reason"*) ;; *) fail "fluff/no-reason should have refused call 1" ;; esac
+
+echo
+echo "What the ledger has kept of the refusals, and whether it is as it was written:"
+echo
+"$BIN/tool-intent" log --decision deny || fail "the ledger was not read"
+"$BIN/tool-intent" verify || fail "the ledger is not as it was written"

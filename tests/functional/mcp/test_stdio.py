@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from tool_intent.ledger.reading import records
+from tool_intent.ledger.verifying import verify
+
 from ..command import TRACED
 from .raw import COMMAND, DEADLINE, POLICY, REASONS, Raw, lenient, odd, proxied, refused, text
 
@@ -30,6 +33,24 @@ def test_a_call_reaches_the_server_without_its_reasons(project: Path, user: Path
         client.hello()
         assert text(client.call("echo", message="hi", **REASONS)) == '{"message": "hi"}'
         assert refused(client.call("echo", message="hi"))
+
+
+def test_calls_are_recorded_with_the_server_and_what_came_of_them(
+    project: Path, tmp_path: Path
+) -> None:
+    with Raw(proxied(odd()), project, tmp_path) as client:
+        client.hello()
+        client.call("echo", message="hi")
+        client.call("echo", message="hi", **REASONS)
+    folder = str(tmp_path / ".local" / "state" / "tool-intent")
+    assert verify(folder).whole
+    denied, allowed, outcome = (r for r in records(folder) if r["type"] != "header")
+    assert (denied["decision"]["verdict"], allowed["decision"]["verdict"]) == ("deny", "allow")
+    assert allowed["call"].items() >= {"server": "s", "surface": "mcp"}.items()
+    assert allowed["decision"]["mended"] == denied["id"]
+    assert allowed["session"]["id"] == denied["session"]["id"]
+    assert allowed["entries"] == [{"at": "", **REASONS}]
+    assert (outcome["of"], outcome["ok"]) == (allowed["id"], True)
 
 
 def test_a_rule_has_the_effect_that_it_has_at_the_point_mcp(tmp_path: Path, user: Path) -> None:

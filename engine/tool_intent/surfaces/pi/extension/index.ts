@@ -179,6 +179,13 @@ export default function (pi: ExtensionAPI): void {
 
 	pi.on("tool_result", async (event) => {
 		outcomes.set(event.toolCallId, { ok: !event.isError, result: textOf(event.content) });
+		try {
+			// For the record, while the files are as this call left them.
+			const outcome = event.isError ? "failed" : "passed";
+			if (session?.bridge.pid) await session.bridge.call("ended", { session: session.id, id: event.toolCallId, outcome });
+		} catch {
+			// The engine is gone: the next call is denied, or judged by one that is told all again.
+		}
 	});
 
 	/**
