@@ -1,0 +1,65 @@
+"""Contents by the names that git gives them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+
+from tool_intent.ledger import objects
+from tool_intent.ledger.objects import ObjectStore, oid_of
+
+
+@pytest.mark.parametrize("data", [b"", b"a\n", b"\0\xff" * 1000, "ü\r\n".encode()])
+def test_a_content_comes_back_under_the_name_that_git_gives_it(data: bytes, tmp_path: Path) -> None:
+    store = ObjectStore(str(tmp_path / "ledger"))
+    oid = store.put(data)
+    git = subprocess.run(
+        ["git", "hash-object", "--stdin", "--no-filters"], input=data, capture_output=True,
+        check=True,
+    )  # fmt: skip
+    assert oid == oid_of(data) == git.stdout.decode().strip()
+    assert store.get(oid) == data
+    assert store.put(data) == oid
+    path = tmp_path / "ledger" / "objects" / oid[:2] / oid[2:]
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert zlib.decompress(path.read_bytes()) == b"blob %d\0" % len(data) + data
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_a_content_that_was_changed_is_not_given_out(tmp_path: Path) -> None:
+    store = ObjectStore(str(tmp_path))
+    oid = store.put(b"a")
+    path = tmp_path / "objects" / oid[:2] / oid[2:]
+    for forged in (zlib.compress(b"blob 1\0b"), b"no zlib", b"", b"\x78"):
+        path.write_bytes(forged)
+        assert store.get(oid) is None
+
+
+@pytest.mark.parametrize("oid", ["", "0" * 40, "../" * 13 + "a", "0" * 64, "é" * 40, "/" * 40])
+def test_a_name_that_is_none_gives_nothing(oid: str, tmp_path: Path) -> None:
+    assert ObjectStore(str(tmp_path)).get(oid) is None
+
+
+def test_a_file_is_kept_through_a_link_and_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    store = ObjectStore(str(tmp_path / "ledger"))
+    (tmp_path / "file").write_bytes(b"a")
+    (tmp_path / "link").symlink_to("file")
+    os.mkfifo(tmp_path / "pipe")
+    assert store.put_file(str(tmp_path / "file")) == store.put_file(str(tmp_path / "link"))
+    for name in ("pipe", "ledger", "missing", "file/below"):
+        assert store.put_file(str(tmp_path / name)) is None
+
+
+def test_a_content_over_the_limit_is_named_and_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "LARGEST", 8)
+    store = ObjectStore(str(tmp_path / "ledger"))
+    (tmp_path / "file").write_bytes(b"123456789")
+    assert store.put_file(str(tmp_path / "file")) == store.put(b"123456789") == oid_of(b"123456789")
+    assert not (tmp_path / "ledger").exists()
