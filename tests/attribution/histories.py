@@ -34,6 +34,7 @@ def prettier(world: World) -> None:
     command = ("node", program, "--write", "--no-config", "--log-level=error")
     world.write("c1", "fees.js", _source("fees.js"))
     world.run(PERSON, "fees.js", command)
+    world.commit()
     world.change("c2", "fees.js", lambda draft: draft.append(_lines("total.js")))
     world.run("c3", "fees.js", command)
     world.change(PERSON, "fees.js", lambda draft: draft.swap("0.005", "0.004"))

@@ -41,7 +41,7 @@ def test_lines_keep_their_owner_over_layout_and_moves_and_over_nothing_else(
     case: dict[str, Any],
 ) -> None:
     before, after = _before(case["before"]), _text([line[3:] for line in case["after"]])
-    (found,) = carried([Change(before, after)], "X")
+    (found,) = carried([Change(before, after, "X")])
     assert [_shown(owned) for owned in found.owners] == [line[:2] for line in case["after"]]
 
 
@@ -49,16 +49,16 @@ def test_a_block_that_goes_to_another_file_of_the_same_change_is_moved() -> None
     block = ["a: def first():", "a:     read(channel)", "a:     return channel"]
     old, new = _before([*block, "b: other = 1"]), _before(["b: import channel"])
     moved = _text(["import channel", *(line[3:] for line in block)])
-    first, second = carried([Change(old, b"other = 1\n"), Change(new, moved)], "X")
+    first, second = carried([Change(old, b"other = 1\n", "X"), Change(new, moved, "X")])
     assert [_shown(owned) for owned in first.owners] == ["b="]
     assert [_shown(owned) for owned in second.owners] == ["b=", "a>", "a>", "a>"]
 
 
 def test_a_changed_line_remembers_who_was_there_before() -> None:
-    (one,) = carried([Change(None, b"limit = 1\n")], "a")
-    (two,) = carried([Change(one, b"limit = 2\n")], "b")
-    (three,) = carried([Change(two, b"limit = 3\n")], None)
-    (four,) = carried([Change(three, b"limit = 4\n")], "c")
+    (one,) = carried([Change(None, b"limit = 1\n", "a")])
+    (two,) = carried([Change(one, b"limit = 2\n", "b")])
+    (three,) = carried([Change(two, b"limit = 3\n", None)])
+    (four,) = carried([Change(three, b"limit = 4\n", "c")])
     assert three.owners[0].touch.by is None
     assert three.owners[0].touch.earlier() == ["b", "a"]
     assert four.owners[0].touch.earlier() == ["b", "a"]
@@ -66,9 +66,9 @@ def test_a_changed_line_remembers_who_was_there_before() -> None:
 
 @pytest.mark.parametrize("text", [b"", b"\n", b"a", b"a\nb", b"\xff\xfe\n\x00", b"a\r\n\x0cb\n"])
 def test_each_line_of_any_bytes_has_an_owner(text: bytes) -> None:
-    (found,) = carried([Change(None, text)], "a")
+    (found,) = carried([Change(None, text, "a")])
     assert [owned.touch.by for owned in found.owners] == ["a"] * count_lines(text)
-    (again,) = carried([Change(found, b"new\n" + text)], "b")
+    (again,) = carried([Change(found, b"new\n" + text, "b")])
     assert [owned.touch.by for owned in again.owners] == ["b"] + ["a"] * count_lines(text)
 
 
@@ -81,7 +81,7 @@ def test_nobody_is_credited_with_what_they_never_wrote(texts: list[list[str]]) -
     """Each line that is credited to a change stands in what that change left, but for layout."""
     found = Attributed(b"", [])
     for n, lines in enumerate(texts):
-        (found,) = carried([Change(found, _text(lines))], n)
+        (found,) = carried([Change(found, _text(lines), n)])
     assert len(found.owners) == len(texts[-1])
     left = [{"".join(line.split()) for line in lines} for lines in texts]
     for line, owned in zip(texts[-1], found.owners, strict=True):
@@ -96,8 +96,8 @@ _others = st.lists(st.sampled_from(["", "]", "yield 2", "a = b", "  closed.chann
 def test_what_shares_no_word_with_the_text_before_is_credited_to_nobody(
     one: list[str], other: list[str]
 ) -> None:
-    (found,) = carried([Change(None, _text(one))], "a")
-    (after,) = carried([Change(found, _text(other))], None)
+    (found,) = carried([Change(None, _text(one), "a")])
+    (after,) = carried([Change(found, _text(other), None)])
     owners = dict(zip(other, after.owners, strict=True))
     assert not [line for line, owned in owners.items() if line and owned.touch.by is not None]
 
@@ -108,9 +108,9 @@ def test_random_histories_are_told_rightly(seed: int) -> None:
     total = Score()
     for n in range(12):
         made = history(seed + n)
-        (found,) = carried([Change(None, made.steps[0].pre.encode())], None)
+        (found,) = carried([Change(None, made.steps[0].pre.encode(), None)])
         for step in made.steps:
-            (found,) = carried([Change(found, step.post.encode())], step.author or None)
+            (found,) = carried([Change(found, step.post.encode(), step.author or None)])
         assert all(a.post == b.pre for a, b in pairwise(made.steps))
         total += score(made.lines, [owned.touch.by for owned in found.owners])
     assert total.precision >= 0.96, total

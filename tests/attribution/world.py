@@ -78,6 +78,13 @@ class World:
         self.shadow.git(*arguments)
         self._look()
 
+    def names_of(self, path: str) -> list[str]:
+        """The path, and those that git says the file had before."""
+        said = self.repository.git(
+            "log", "--follow", "--name-only", "--format=", "-z", "HEAD", "--", path
+        )
+        return list(dict.fromkeys([path, *said.split("\0")[:-1]]))
+
     def commit(self, message: str = "x") -> None:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", message)

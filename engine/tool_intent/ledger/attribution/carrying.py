@@ -7,7 +7,7 @@ made the change: what looks similar is never credited to anybody else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tool_intent.ledger.attribution.alignment import aligned
@@ -19,23 +19,26 @@ from tool_intent.ledger.attribution.model import (
     split_lines,
 )
 from tool_intent.ledger.attribution.moves import DISTINCTIVE, Place, moved
+from tool_intent.ledger.attribution.spacing import stripped
 
 _NOTHING: Final = Attributed(b"", [])
 
 
 class Change(NamedTuple):
-    """One file of a change: what it was, None where there was none, and what it became."""
+    """One file of a change: what it was, None where there was none, what it became, and by whom;
+    None where nobody knows."""
 
     before: Attributed | None
     after: bytes
+    by: Hashable | None
 
 
-def carried(changes: Sequence[Change], by: Hashable | None) -> list[Attributed]:
-    """The files after a change that `by` made (None: nobody knows who), with their owners.
+def carried(changes: Sequence[Change]) -> list[Attributed]:
+    """The files after a change, with their owners.
 
     Blocks may have moved between the files: what was taken out of one is looked for in all.
     """
-    files = [_Change(change.before or _NOTHING, change.after) for change in changes]
+    files = [_Change(change) for change in changes]
     sources = moved(
         {Place(n, i): text for n, file in enumerate(files) for i, text in file.taken()},
         {Place(n, j): text for n, file in enumerate(files) for j, text in file.added()},
@@ -43,14 +46,15 @@ def carried(changes: Sequence[Change], by: Hashable | None) -> list[Attributed]:
     for place, source in sources.items():
         files[place.file].moved[place.line] = files[source.file].old[source.line]
         files[source.file].gone.add(source.line)
-    return [file.attributed(by) for file in files]
+    return [file.attributed() for file in files]
 
 
 class _Change:
     """The part of a file between what its beginning and end have in common before and after."""
 
-    def __init__(self, before: Attributed, after: bytes) -> None:
-        self.before, self.after = before, after
+    def __init__(self, change: Change) -> None:
+        before, after = change.before or _NOTHING, change.after
+        self.before, self.after, self.by = before, after, change.by
         start, end = _common(before.text, after)
         self.above = before.text.count(b"\n", 0, start)
         old = split_lines(before.text[start : len(before.text) - end])
@@ -58,12 +62,31 @@ class _Change:
         self.old = before.owners[self.above : self.above + len(old)]
         self.old_lines = old
         self.new_lines = split_lines(after[start : len(after) - end])
-        self.old_keys = ["".join(line.split()) for line in self.old_lines]
-        self.new_keys = ["".join(line.split()) for line in self.new_lines]
+        self.old_keys = [stripped(line) for line in self.old_lines]
+        self.new_keys = [stripped(line) for line in self.new_lines]
         pairs = aligned(self.old_keys, self.new_keys, _tells)
-        self.origin = {j: i for i, j in pairs}
+        firm = self._firm(pairs)
+        self.weak = {j: i for i, j in pairs if j not in firm}
+        self.origin = firm
         self.moved: dict[int, Owned] = {}
-        self.gone = {i for i, _ in pairs}
+        self.gone = set(firm.values())
+
+    def _firm(self, pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
+        """The pairs to rely on, as {new line: old line}. Lines that stand everywhere, with changes
+        on both sides of them, may stand for others: what they are is told by what is around."""
+        runs: list[list[tuple[int, int]]] = []
+        for i, j in pairs:
+            if runs and runs[-1][-1] == (i - 1, j - 1):
+                runs[-1].append((i, j))
+            else:
+                runs.append([(i, j)])
+        last = len(self.old_keys) - 1, len(self.new_keys) - 1
+        return {
+            j: i
+            for run in runs
+            if run[0] == (0, 0) or run[-1] == last or any(_tells(self.old_keys[i]) for i, _ in run)
+            for i, j in run
+        }
 
     def taken(self) -> Iterator[tuple[int, str]]:
         """The old lines that are not where they were."""
@@ -73,11 +96,11 @@ class _Change:
         """The new lines that were not there."""
         return ((j, key) for j, key in enumerate(self.new_keys) if j not in self.origin)
 
-    def attributed(self, by: Hashable | None) -> Attributed:
+    def attributed(self) -> Attributed:
         owners: list[Owned] = []
         start = 0
         for j, i in [*sorted(self.origin.items()), (len(self.new_lines), len(self.old_lines))]:
-            owners += self._hunk(start, len(owners), i, j, by)
+            owners += self._hunk(start, len(owners), i, j)
             if j < len(self.new_lines):
                 owners.append(self._kept(i, j))
             start = i + 1
@@ -91,7 +114,7 @@ class _Change:
             return old
         return Owned(old.touch, reformatted=True, moved=old.moved)
 
-    def _hunk(self, i0: int, j0: int, i1: int, j1: int, by: Hashable | None) -> Iterator[Owned]:
+    def _hunk(self, i0: int, j0: int, i1: int, j1: int) -> Iterator[Owned]:
         """The owners of new lines j0 to j1, which stand in the place of old ones i0 to i1."""
         old = [i for i in range(i0, i1) if i not in self.gone]
         new = [j for j in range(j0, j1) if j not in self.moved]
@@ -110,12 +133,14 @@ class _Change:
                 continue
             line = found[j]
             if isinstance(line, Relaid):
-                source = self.old[old[line.source]]
-                yield Owned(source.touch, reformatted=True, moved=source.moved)
+                yield self._kept(old[line.source], j)
+                continue
+            if j in self.weak and not self.new_keys[j]:
+                yield self._kept(self.weak[j], j)
                 continue
             # A line that shares nothing with those it replaces is still in their place.
             nearest = old[line.source or 0] if old else None
-            yield Owned(_touched(by, None if nearest is None else self.old[nearest].touch))
+            yield Owned(_touched(self.by, None if nearest is None else self.old[nearest].touch))
 
 
 def _touched(by: Hashable | None, before: Touch | None) -> Touch:

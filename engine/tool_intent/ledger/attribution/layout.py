@@ -15,12 +15,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from tool_intent.ledger.attribution.alignment import aligned
+from tool_intent.ledger.attribution.spacing import QUOTED
 
 #: Tokens of both sides of a change beyond which no layout is compared.
 MOST_TOKENS: Final = 200_000
 
+# What stands in quotes is one token, white space and all, whatever its quotes.
 # A script without spaces between its words is broken anywhere: each of its characters is a token.
-_TOKEN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+|\S")
+_TOKEN: Final = re.compile(QUOTED + r"|[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+|\S")
 #: What an expression may begin after, and end before.
 _OPENS_EXPRESSION: Final = frozenset((
     "=", "(", "[", "{", ",", ":", ";", ">", "&", "|", "return", "in", "not", "and", "or", "if",
@@ -34,7 +36,7 @@ _CLOSES_EXPRESSION: Final = frozenset((
 
 
 class Token(NamedTuple):
-    """A word or a sign, and the number of the line that it stands in."""
+    """A word, a sign or a text in quotes, and the number of the line that it stands in."""
 
     text: str
     line: int
@@ -68,7 +70,7 @@ def compared(old: Sequence[str], new: Sequence[str], after: str = "") -> list[Re
 
 def _tokens(lines: Iterable[str]) -> list[Token]:
     return [
-        Token("'" if text == '"' else text, n)
+        Token(f"'{text[1:-1]}'" if text[0] == '"' and len(text) > 1 else text, n)
         for n, line in enumerate(lines)
         for text in _TOKEN.findall(line)
     ]

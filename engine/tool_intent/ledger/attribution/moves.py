@@ -44,7 +44,7 @@ def moved(taken: dict[Place, str], added: dict[Place, str]) -> dict[Place, Place
         ]
         block = max(blocks, key=len, default=[])
         block = [(a, b) for a, b in block if a not in used and b not in found]
-        if _is_telling([taken[a] for a, _ in block]):
+        if is_telling([taken[a] for a, _ in block]):
             found.update((b, a) for a, b in block)
             used.update(a for a, _ in block)
     return found
@@ -67,7 +67,9 @@ def _block(
     return [(source.below(n), place.below(n)) for n in range(first, end)]
 
 
-def _is_telling(block: Sequence[str]) -> bool:
+def is_telling(block: Sequence[str]) -> bool:
+    """Whether lines, without their white space, are so many and hold so much that they were hardly
+    written twice."""
     said = [text for text in block if text]
     return (
         len(said) >= LEAST_LINES
