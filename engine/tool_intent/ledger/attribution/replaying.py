@@ -50,14 +50,14 @@ class Replay:
     def run(self, steps: Iterable[Step], asked: Iterable[str] = ()) -> None:
         """Carry ownership over all steps. `asked` are the ids of contents to be told of later."""
         turns = [(step.call, hops) for step in steps for hops in _in_turn(step.hops)]
-        self._needed = {hop.pre: n for n, (_, hops) in enumerate(turns) for hop in hops if hop.pre}
-        self._needed.update(dict.fromkeys(asked, len(turns)))
+        needed = {hop.pre: n for n, (_, hops) in enumerate(turns) for hop in hops if hop.pre}
+        self._needed = needed | dict.fromkeys([*self._known, *asked], len(turns))
         for self._now, (call, hops) in enumerate(turns):
             self._turn(call, hops)
 
     def seed(self, path: str, oid: str, known: Attributed) -> None:
-        """What is known of a content from elsewhere."""
-        self._needed[oid] = self._now + 1
+        """What is known of a content from elsewhere, before any call is gone through."""
+        self._needed[oid] = 1
         self._keep(path, oid, known, ())
 
     def attributed(self, path: str, oid: str, text: bytes) -> Attributed:
