@@ -1,51 +1,48 @@
-"""Records and contents of what happened in a world, as a guard that watches would keep them."""
+"""A ledger of what happened in a world, as a guard that watches would keep it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
 
-from tool_intent.ledger.objects import oid_of
-from tool_intent.ledger.records import new_id
+from tool_intent.ledger.appending import Appender
+from tool_intent.ledger.objects import ObjectStore
 
-from .world import World
+from .world import Made, World
+
+_DIGEST = f"sha256:{'0' * 64}"
 
 
 class Recorded:
-    """The ledger of a world in memory. `names` gives the world's name of a record."""
+    """The ledger of a world: the folder it is in, and the world's name of each record."""
 
-    def __init__(self, world: World) -> None:
-        self.contents: dict[str, bytes] = {}
+    def __init__(self, world: World, folder: Path) -> None:
+        self.folder = str(folder)
         self.names: dict[str, str] = {}
-        self.records = list(self._records(world))
+        self._appender = Appender(self.folder)
+        self._objects = ObjectStore(self.folder)
+        for made in world.calls:
+            self.add(made)
+        self._appender.close()
 
-    def _records(self, world: World) -> Iterator[dict[str, Any]]:
-        for n, made in enumerate(world.calls):
-            id = new_id(1.7e9 + n)
-            self.names[id] = made.id
-            yield {
-                "type": "decision",
-                "id": id,
-                "ts": "2026-11-30T12:00:00.123Z",
+    def add(self, made: Made, entries: list[dict[str, str]] | None = None) -> None:
+        """Record a call and its outcome."""
+        said = entries or [{"at": "", "intent": f"Do {made.id}.", "rationale": f"For {made.id}."}]
+        decision = self._appender.append(
+            "decision",
+            {
+                "session": {"id": "s-1", "agent": "pi", "model": "m-1"},
                 "call": {"id": made.id, "tool": "write", "surface": "run"},
-                "entries": [{"at": "", "intent": f"Do {made.id}.", "rationale": f"For {made.id}."}],
-                "decision": {"verdict": "allow", "policy": f"sha256:{'0' * 64}"},
-            }
-            files = [
-                {"path": change.path, "pre": self._put(change.pre), "post": self._put(change.post)}
-                for change in made.changes
-            ]
-            yield {
-                "type": "outcome",
-                "id": new_id(1.7e9 + n + 0.5),
-                "of": id,
-                "ok": True,
-                "files": files,
-            }
+                "entries": said,
+                "args": {"original": _DIGEST, "executed": _DIGEST},
+                "decision": {"verdict": "allow", "policy": _DIGEST},
+            },
+        )
+        files = [
+            {"path": change.path, "pre": self._put(change.pre), "post": self._put(change.post)}
+            for change in made.changes
+        ]
+        self._appender.append("outcome", {"of": decision.id, "ok": True, "files": files})
+        self.names[decision.id] = made.id
 
     def _put(self, content: bytes | None) -> str | None:
-        if content is None:
-            return None
-        oid = oid_of(content)
-        self.contents[oid] = content
-        return oid
+        return None if content is None else self._objects.put(content)

@@ -1,38 +1,39 @@
-"""Who wrote which line at the end of the histories, beside what others would say."""
+"""Who wrote which line at the end of the histories."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tool_intent.ledger.attribution.hops import Author, related, steps
-from tool_intent.ledger.attribution.replaying import Replay
-from tool_intent.ledger.objects import oid_of
-
+from ..functional.command import Command
+from .fuzz import History, history
 from .histories import HISTORIES
 from .measure import Score, score
+from .peers import PEERS, Told, why
 from .recorded import Recorded
 from .world import World
 
 
-def told(world: World) -> Score:
-    """How well the lines of all files of a world are told."""
-    recorded = Recorded(world)
+def _told(world: World, recorded: Recorded, command: Command) -> Score:
+    """How well `why` tells the lines of all files of a world."""
     total = Score()
     for path, lines in world.truth.items():
-        text = (world.folder / path).read_bytes()
-        names = world.names_of(path)
-        replay = Replay(recorded.contents.get, names)
-        replay.run(related(steps(recorded.records), names), [oid_of(text)])
-        owners = replay.attributed(path, oid_of(text), text).owners
-        calls = [owned.touch.by for owned in owners]
-        found = [recorded.names[by.call] if isinstance(by, Author) else None for by in calls]
-        for n, (a, b) in enumerate(zip(lines, found)):
-            if a.text.strip() and (a.author or None) != b:
-                print(path, n, a, b, owners[n].reformatted, owners[n].moved)
-        total += score(lines, found)
+        done = command("why", path, "--format", "json")
+        assert done.code == 0, done.err
+        total += score(lines, _calls(json.loads(done.out), recorded, len(lines)))
     return total
+
+
+def _calls(answer: dict[str, Any], recorded: Recorded, lines: int) -> list[str | None]:
+    found: list[str | None] = [None] * lines
+    for run in answer["lines"]:
+        for n in range(run["start"], run["end"] + 1):
+            found[n - 1] = None if run["by"] is None else recorded.names[run["by"]["call"]]
+    return found
 
 
 @pytest.mark.parametrize("name", HISTORIES)
@@ -41,7 +42,27 @@ def test_the_lines_of_a_history_are_credited_to_the_calls_that_wrote_them(
 ) -> None:
     world = World(tmp_path)
     HISTORIES[name](world)
-    found = told(world)
-    print(found, found.precision, found.recall)
+    recorded = Recorded(world, world.folder / ".git" / "tool-intent")
+    found = _told(world, recorded, Command(tmp_path, world.folder))
     assert found.precision >= 0.98, found
     assert found.recall >= 0.95, found
+
+
+def _scored(algorithm: Callable[[History], Told], seeds: range) -> Score:
+    made = [history(seed) for seed in seeds]
+    return sum((score(one.lines, algorithm(one)) for one in made), Score())
+
+
+def test_random_histories_are_told_rightly_as_a_whole() -> None:
+    ours = _scored(why, range(100))
+    assert ours.precision >= 0.98, ours
+    assert ours.recall >= 0.95, ours
+
+
+@pytest.mark.slow
+def test_others_tell_random_histories_worse() -> None:
+    ours = _scored(why, range(40))
+    for name, algorithm in PEERS.items():
+        other = _scored(algorithm, range(40))
+        assert other.precision < ours.precision - 0.1, name
+        assert other.recall < ours.recall - 0.1, name

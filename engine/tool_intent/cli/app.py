@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, lock, mcp_commands, pi, rules, waiver
+from tool_intent.cli import authoring, calls, inspection, lock, mcp_commands, pi, rules, waiver, why
 from tool_intent.cli.doctor import doctor
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
@@ -47,4 +47,6 @@ app.add_typer(waiver.app, name="waiver")
 app.add_typer(mcp_commands.mcp, name="mcp")
 app.add_typer(mcp_commands.catalog, name="catalog")
 app.add_typer(pi.app, name="pi")
+app.command("why")(why.why)
+app.command("seal")(why.seal)
 app.command("doctor")(doctor)

@@ -3,6 +3,7 @@ repository's, whatever its configuration says."""
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from typing import Final, NamedTuple
@@ -13,7 +14,7 @@ from tool_intent.ledger.sealing import REF, blob_in, sealed_in
 from tool_intent.policy.git import Git
 from tool_intent.policy.git_objects import GitError
 
-#: Notes of one file that are looked at, and commits of its past that are asked for theirs.
+#: Notes of one file that are looked at, and commits of its past that are looked through.
 MOST_NOTES: Final = 8
 MOST_COMMITS: Final = 1_000
 
@@ -109,11 +110,14 @@ class Versions:
         listed = self._notes()
         if not listed:
             return []
-        exact = self._mentioning(f'"blob":"{blob}"')
         near = [] if commit is None else self._noted(commit, names[0], listed)
-        far = self._mentioning('"path":')
-        for notes in (exact, near, far):
-            found = self._read(notes, names)
+        paths = [f'"path":{json.dumps(name)}' for name in names]
+        for notes, most in (
+            (self._mentioning(listed, f'"blob":"{blob}"'), 1),
+            (near, 1),
+            (self._mentioning(listed, *paths), MOST_NOTES),
+        ):
+            found = self._read(notes, names, most)
             if found:
                 return found
         return []
@@ -136,17 +140,20 @@ class Versions:
         commits = [one.strip() for one in said.decode().split("\0")]
         return [listed[one] for one in commits if one in listed]
 
-    def _mentioning(self, text: str) -> list[str]:
-        """The notes that contain a text."""
+    def _mentioning(self, listed: dict[str, str], *texts: str) -> list[str]:
+        """The notes that contain one of the texts."""
+        patterns = [argument for text in texts for argument in ("-e", text)]
         try:
-            said = self._run("grep", "--no-textconv", "-z", "-l", "-F", "-e", text, REF)
+            said = self._run("grep", "--no-textconv", "-z", "-l", "-F", *patterns, REF)
         except GitError:
             return []
+        # Notes lie in folders by the first digits of their commits.
         places = said.decode().split("\0")[:-1]
-        listed = {place.partition(":")[2].replace("/", "") for place in places}
-        return [note for commit, note in self._notes().items() if commit in listed]
+        commits = {place.partition(":")[2].replace("/", "") for place in places}
+        return [note for commit, note in listed.items() if commit in commits]
 
-    def _read(self, notes: list[str], names: list[str]) -> list[Sealed]:
+    def _read(self, notes: list[str], names: list[str], most: int) -> list[Sealed]:
+        """What the first notes that know the file say of it."""
         found: list[Sealed] = []
         for note in notes:
             text = (self.content(note) or b"").decode("utf-8", "replace")
@@ -156,9 +163,9 @@ class Versions:
                 sealed = None if known is None else sealed_in(text, name, known)
                 if sealed is not None:
                     found.append(sealed)
-            if len(found) >= MOST_NOTES:
+            if len(found) >= most:
                 break
-        return found
+        return found[:most]
 
     def _run(self, *arguments: str, limit: int = LARGEST) -> bytes:
         return self._git.run("--literal-pathspecs", *arguments, directory=self._root, limit=limit)

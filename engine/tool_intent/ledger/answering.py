@@ -42,7 +42,7 @@ class Answer(NamedTuple):
             if run.start <= end and run.end >= start
         ]
         ids = {author.call for run in kept for author in _authors(run)}
-        return Answer(self.text, kept, {id: self.calls[id] for id in self.calls if id in ids})
+        return Answer(self.text, kept, {one: self.calls[one] for one in self.calls if one in ids})
 
 
 class Ledger:
@@ -86,7 +86,7 @@ class Ledger:
         replay.run(related(self._steps, names), [oid])
         found = runs(replay.attributed(names[0], oid, text))
         ids = {author.call for run in found for author in _authors(run)}
-        return Answer(text, found, {id: said[id] for id in said if id in ids} | self._said(ids))
+        return Answer(text, found, {one: said[one] for one in said if one in ids} | self._said(ids))
 
     def _said(self, ids: set[str]) -> dict[str, Said]:
         if self._folder is None or not ids:

@@ -57,8 +57,8 @@ def sealed_in(note: str, path: str, text: bytes) -> Sealed | None:
     except (TypeError, ValueError):
         return None
     calls = {
-        id: {**said, "id": id, "sealed": True}
-        for id, said in value["calls"].items()
+        call: {**said, "id": call, "sealed": True}
+        for call, said in value["calls"].items()
         if isinstance(said, dict)
     }
     return Sealed(path, file["blob"], Attributed(text, owners), calls)
