@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from tool_intent.ledger.appending import Appender
 from tool_intent.ledger.objects import ObjectStore
@@ -24,8 +25,14 @@ class Recorded:
             self.add(made)
         self._appender.close()
 
-    def add(self, made: Made, entries: list[dict[str, str]] | None = None) -> None:
-        """Record a call and its outcome."""
+    def add(
+        self,
+        made: Made,
+        entries: list[dict[str, str]] | None = None,
+        places: list[list[str]] | None = None,
+    ) -> None:
+        """Record a call and its outcome: what its entries said, and which of them changed each
+        file."""
         said = entries or [{"at": "", "intent": f"Do {made.id}.", "rationale": f"For {made.id}."}]
         decision = self._appender.append(
             "decision",
@@ -37,10 +44,12 @@ class Recorded:
                 "decision": {"verdict": "allow", "policy": _DIGEST},
             },
         )
-        files = [
+        files: list[dict[str, Any]] = [
             {"path": change.path, "pre": self._put(change.pre), "post": self._put(change.post)}
             for change in made.changes
         ]
+        for file, at in zip(files, places or (), strict=False):
+            file["entries"] = at
         self._appender.append("outcome", {"of": decision.id, "ok": True, "files": files})
         self.names[decision.id] = made.id
 
