@@ -16,9 +16,10 @@ _DIGEST = f"sha256:{'0' * 64}"
 class Recorded:
     """The ledger of a world: the folder it is in, and the world's name of each record."""
 
-    def __init__(self, world: World, folder: Path) -> None:
+    def __init__(self, world: World, folder: Path, worktree: Path | None = None) -> None:
         self.folder = str(folder)
         self.names: dict[str, str] = {}
+        self._worktree = str(worktree or world.folder)
         self._appender = Appender(self.folder)
         self._objects = ObjectStore(self.folder)
         for made in world.calls:
@@ -38,10 +39,12 @@ class Recorded:
             "decision",
             {
                 "session": {"id": "s-1", "agent": "pi", "model": "m-1"},
+                "actor": {"worktree": self._worktree},
                 "call": {"id": made.id, "tool": "write", "surface": "run"},
                 "entries": said,
                 "args": {"original": _DIGEST, "executed": _DIGEST},
                 "decision": {"verdict": "allow", "policy": _DIGEST},
+                "files": [{"path": c.path, "pre": self._put(c.pre)} for c in made.changes],
             },
         )
         files: list[dict[str, Any]] = [

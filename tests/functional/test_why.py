@@ -292,15 +292,46 @@ def test_nothing_that_a_hostile_repository_configures_is_run(
     assert ran.exists()
 
 
-def test_outside_of_any_repository_the_state_folder_is_asked(tmp_path: Path) -> None:
-    world = World(tmp_path / "world")
-    folder = tmp_path / "plain"
-    folder.mkdir()
-    (folder / "notes.txt").write_text("one\n")
-    world.calls.append(Made("c1", (Change(str(folder / "notes.txt"), None, b"one\n"),)))
-    recorded = Recorded(world, tmp_path / ".local" / "state" / "tool-intent")
-    done = Inside(tmp_path, folder)("why", "notes.txt", "--format", "json")
-    assert _lines(done, recorded) == [(1, 1, "exact", "c1", [])]
+def test_outside_of_any_repository_files_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    world, other = World(tmp_path / "world"), World(tmp_path / "other")
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder, text, at in zip(folders, (b"one\n", b"one\ntwo\n"), (world, other), strict=True):
+        folder.mkdir()
+        (folder / "notes.txt").write_bytes(text)
+        at.calls.append(Made(folder.name, (Change("notes.txt", None, text),)))
+    ledger = tmp_path / ".local" / "state" / "tool-intent"
+    recorded = Recorded(world, ledger, folders[0])
+    recorded.names |= Recorded(other, ledger, folders[1]).names
+    for folder, end in zip(folders, (1, 2), strict=True):
+        done = Inside(tmp_path, folder)("why", "notes.txt", "--format", "json")
+        assert _lines(done, recorded) == [(1, end, "exact", folder.name, [])]
+
+
+def test_a_named_ledger_that_holds_several_repositories_tells_them_apart(
+    world: World, tmp_path: Path
+) -> None:
+    other = World(tmp_path / "other")
+    other.write("c9", "fees.py", FEES + "RATE = 1\n")
+    recorded = Recorded(world, tmp_path / "ledger")
+    recorded.names |= Recorded(other, tmp_path / "ledger").names
+    env = {"TOOL_INTENT_LEDGER": str(tmp_path / "ledger")}
+    done = Inside(tmp_path, world.folder)("why", "fees.py", "--format", "json", env=env)
+    assert [run[3] for run in _lines(done, recorded)] == ["c1", "c2", None]
+    done = Inside(tmp_path, other.folder)("why", "fees.py", "--format", "json", env=env)
+    assert [run[3] for run in _lines(done, recorded)] == ["c9"]
+
+
+def test_calls_of_a_session_that_began_outside_of_the_repository_count(
+    world: World, tmp_path: Path
+) -> None:
+    calls = [
+        Made(made.id, tuple(c._replace(path=str(world.folder / c.path)) for c in made.changes))
+        for made in world.calls
+    ]
+    world.calls = calls
+    recorded = Recorded(world, tmp_path / ".local" / "state" / "tool-intent", tmp_path)
+    done = Inside(tmp_path, world.folder)("why", "fees.py", "--format", "json")
+    assert [run[3] for run in _lines(done, recorded)] == ["c1", "c2", None]
 
 
 # --- ledgers that lost something -----------------------------------------------------------------

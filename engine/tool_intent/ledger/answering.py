@@ -48,16 +48,23 @@ class Answer(NamedTuple):
 class Ledger:
     """What calls did to files, as the ledger in a folder tells it."""
 
-    def __init__(self, folder: str | None) -> None:
-        """Raises OSError where the ledger cannot be read; None is an empty one."""
+    def __init__(self, folder: str | None, *, everywhere: bool = False) -> None:
+        """`folder` None is an empty ledger. One that is not a single repository's own is read
+        `everywhere`: it knows files by their whole paths. Raises OSError where it cannot be read.
+        """
         self._folder = folder
         self._objects = ObjectStore(folder or "")
-        self._steps = [] if folder is None else list(steps(records(folder)))
+        self._steps = [] if folder is None else list(steps(records(folder), everywhere=everywhere))
 
     @property
     def steps(self) -> Sequence[Step]:
         """The calls that changed files."""
         return self._steps
+
+    def knows(self, names: Iterable[str]) -> bool:
+        """Whether a call changed a file of one of these names."""
+        wanted = set(names)
+        return any(hop.path in wanted for step in self._steps for hop in step.hops)
 
     def content(self, oid: str) -> bytes | None:
         """The content with a git blob id, where the ledger keeps it."""
