@@ -10,7 +10,7 @@ from tool_intent.ledger.attribution.model import Attributed
 from tool_intent.ledger.attribution.replaying import Replay
 from tool_intent.ledger.attribution.runs import Run, runs
 from tool_intent.ledger.objects import ObjectStore, oid_of
-from tool_intent.ledger.reading import records
+from tool_intent.ledger.scanning import changes, decisions
 
 #: What is told of a call: `id`, `ts`, `tool` and, where they are known, `server`, `surface`,
 #: `session`, `agent`, `model`, `verdict`, and `entries` as the call's record has them; `sealed` is
@@ -54,7 +54,10 @@ class Ledger:
         """
         self._folder = folder
         self._objects = ObjectStore(folder or "")
-        self._steps = [] if folder is None else list(steps(records(folder), everywhere=everywhere))
+        self._steps: list[Step] = []
+        if folder is not None:
+            found = changes(folder, decisions=everywhere)
+            self._steps += steps(found, everywhere=everywhere)
 
     @property
     def steps(self) -> Sequence[Step]:
@@ -98,11 +101,7 @@ class Ledger:
     def _said(self, ids: set[str]) -> dict[str, Said]:
         if self._folder is None or not ids:
             return {}
-        return {
-            record["id"]: _told(record)
-            for record in records(self._folder)
-            if record["type"] == "decision" and record["id"] in ids
-        }
+        return {record["id"]: _told(record) for record in decisions(self._folder, ids)}
 
 
 def reasons(said: Said, author: Author) -> list[dict[str, Any]]:
