@@ -16,9 +16,10 @@ import pytest
 from ..attribution.recorded import Recorded
 from ..attribution.truth import PERSON
 from ..attribution.world import Change, Made, World
-from .command import Command
+from .command import COMMAND, Command
 from .inside import Inside
 
+ROOT = Path(__file__).parents[2]
 FEES = "def fee(cents):\n    return cents // 100\n"
 
 
@@ -64,20 +65,19 @@ def test_a_line_is_told_with_its_call_its_reasons_and_those_before(
     ask = Command(tmp_path, world.folder)
     done = ask("why", "fees.py")
     assert (done.code, done.err) == (0, "")
-    shown = [line.split("  ")[0] if line[0].isdigit() else line for line in done.out.splitlines()]
     stamp = json.loads(ask("why", "fees.py", "--format", "json").out)
     first, second = (stamp["calls"][run["by"]["call"]]["ts"] for run in stamp["lines"][:2])
     assert done.out == (
         "fees.py\n"
-        f"1         exact        write  {first}  pi/m-1  s-1\n"
+        f"1         exact        write  {first}  pi/m-1  session s-1\n"
         "          intent: Do c1.\n"
         "          rationale: For c1.\n"
-        f"2         exact        write  {second}  pi/m-1  s-1\n"
+        f"2         exact        write  {second}  pi/m-1  session s-1\n"
         "          intent: Do c2.\n"
         "          rationale: For c2.\n"
-        f"          before: write  {first}  pi/m-1  s-1: intent: Do c1.\n"
+        f"          before: write  {first}  pi/m-1  session s-1: intent: Do c1.\n"
         "3         untracked    nobody is recorded who wrote this\n"
-    ), shown
+    )
 
 
 @pytest.mark.parametrize(
@@ -490,3 +490,18 @@ def test_a_seal_is_marked_in_the_ledger(clone: Command, world: World) -> None:
     assert (last["type"], last["kind"]) == ("marker", "sealed")
     assert last["detail"]["commit"] == world.repository.git("rev-parse", "HEAD")
     assert (last["detail"]["files"], last["detail"]["calls"]) == (1, 2)
+
+
+def test_the_demo_ends_with_why_each_line_of_a_changed_file_is_there(tmp_path: Path) -> None:
+    demo = ROOT / "tests" / "assets" / "demo" / "demo.sh"
+    env = Command(tmp_path, ROOT).environment({"BIN": str(COMMAND.parent), "TMPDIR": str(tmp_path)})
+    done = subprocess.run(
+        ["sh", demo], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = done.stdout.rpartition("/fees.py\n")[2].splitlines()
+    assert [line.split()[:3] for line in told if line[0].isdigit()] == [
+        ["1", "exact", "write"], ["2", "exact", "edit"], ["3", "exact", "edit"],
+    ]  # fmt: skip
+    assert "          rationale: Finance asks for 1 % of the amount, in cents." in told
+    assert list(tmp_path.glob("tmp.*")) == []
