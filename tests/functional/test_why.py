@@ -111,6 +111,16 @@ def test_what_became_of_a_line_is_told(world: World, tmp_path: Path) -> None:
     ]
 
 
+def test_a_link_is_told_as_the_file_it_leads_to(ask: Command, recorded: Recorded) -> None:
+    (ask.cwd / "link").symlink_to("fees.py")
+    assert _lines(ask("why", "link:1", "--format", "json"), recorded)[0][3] == "c1"
+
+
+def test_an_empty_file_has_no_lines_to_tell_of(ask: Command, recorded: Recorded) -> None:
+    (ask.cwd / "empty").write_bytes(b"")
+    assert ask("why", "empty").out == "empty\nThe file is empty.\n"
+
+
 def test_a_file_is_told_as_committed(ask: Command, recorded: Recorded) -> None:
     done = ask("why", "fees.py", "--rev", "HEAD", "--format", "json")
     assert _lines(done, recorded) == [(1, 2, "exact", "c1", [])]
@@ -147,6 +157,8 @@ def test_each_entry_of_a_call_is_told_by_the_file_it_changed(
         ([".git"], ".git is a folder: name a file in it"),
         (["picture"], "picture is binary"),
         (["pipe"], "pipe is no regular file"),
+        (["large"], "large is larger than 64 MiB"),
+        (["dangling"], "there is no file dangling"),
         (["empty:1"], "empty is empty: there is no line 1"),
         (["fees.py", "--rev", "nope"], "fees.py: there is no commit `nope`"),
         (["fees.py", "--rev", "--output=x"], "fees.py: `--output=x` is no revision"),
@@ -161,6 +173,9 @@ def test_what_cannot_be_asked_is_said(
     (ask.cwd / "empty").write_bytes(b"")
     (ask.cwd.parent / "outside").write_text("x\n")
     os.mkfifo(ask.cwd / "pipe")
+    (ask.cwd / "dangling").symlink_to("nowhere")
+    with open(ask.cwd / "large", "wb") as file:
+        file.truncate(100 << 20)
     done = ask("why", *arguments)
     assert (done.code, done.out) == (2, "")
     assert complaint in done.err
