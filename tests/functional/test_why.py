@@ -383,6 +383,30 @@ def test_a_call_whose_record_is_gone_is_named_by_its_id(
     assert f"exact        call {lost}, whose record is gone" in done.out
 
 
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("session", 1),
+        ("call", []),
+        ("decision", None),
+        ("entries", "x"),
+        ("entries", [1, {"at": 2}]),
+    ],
+)
+def test_a_faulty_record_is_told_as_far_as_it_goes(
+    member: str, value: Any, world: World, recorded: Recorded, ask: Command
+) -> None:
+    (segment,) = (world.folder / ".git" / "tool-intent").glob("*.jsonl")
+    stored = [json.loads(line) for line in segment.read_bytes().splitlines()]
+    for record in stored:
+        if record["type"] == "decision":
+            record[member] = value
+    lines = [json.dumps(record, separators=(",", ":")) for record in stored]
+    segment.write_text("".join(f"{line}\n" for line in lines))
+    assert "1         exact" in ask("why", "fees.py:1").out
+    assert _lines(ask("why", "fees.py:1", "--format", "json"), recorded)[0][3] == "c1"
+
+
 # --- seals ---------------------------------------------------------------------------------------
 
 

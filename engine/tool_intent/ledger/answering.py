@@ -107,7 +107,8 @@ class Ledger:
 def reasons(said: Said, author: Author) -> list[dict[str, Any]]:
     """What a call said of the places that changed a file: its own reasons and those of the
     entries; all of them where the record does not say which."""
-    entries = [entry for entry in said.get("entries", []) if isinstance(entry, dict)]
+    listed = said.get("entries")
+    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     if not author.entries:
         return entries
     return [entry for entry in entries if entry.get("at") in ("", *author.entries)]
@@ -118,7 +119,7 @@ def _authors(run: Run) -> list[Author]:
 
 
 def _told(record: dict[str, Any]) -> Said:
-    call, session = record.get("call", {}), record.get("session", {})
+    call, session = _object(record, "call"), _object(record, "session")
     members = {
         "id": record["id"],
         "ts": record["ts"],
@@ -128,7 +129,13 @@ def _told(record: dict[str, Any]) -> Said:
         "session": session.get("id"),
         "agent": session.get("agent"),
         "model": session.get("model"),
-        "verdict": record.get("decision", {}).get("verdict"),
+        "verdict": _object(record, "decision").get("verdict"),
         "entries": record.get("entries", []),
     }
     return {name: value for name, value in members.items() if value is not None}
+
+
+def _object(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """A member that is an object; an empty one where a faulty record has something else."""
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}

@@ -81,7 +81,8 @@ def _hops(files: Any) -> Iterator[Hop]:
     for file in files if isinstance(files, list) else ():
         if not isinstance(file, dict) or not isinstance(file.get("path"), str):
             continue
-        pre, post, entries = file.get("pre"), file.get("post"), file.get("entries", [])
+        pre, post, entries = file.get("pre"), file.get("post"), file.get("entries")
         if pre != post and all(oid is None or isinstance(oid, str) for oid in (pre, post)):
-            texts = [one for one in entries if isinstance(one, str)]
+            listed = entries if isinstance(entries, list) else []
+            texts = [one for one in listed if isinstance(one, str)]
             yield Hop(file["path"], pre, post, tuple(texts))
