@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, lock, mcp_commands, pi, rules, waiver, why
+from tool_intent.cli import (
+    authoring,
+    calls,
+    inspection,
+    ledger,
+    lock,
+    mcp_commands,
+    pi,
+    rules,
+    waiver,
+    why,
+)
 from tool_intent.cli.doctor import doctor
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
@@ -40,6 +51,8 @@ app.command("decide")(calls.decide)
 app.command("run")(calls.run)
 app.command("show")(inspection.show)
 app.command("schema")(inspection.schema)
+app.command("log")(ledger.log)
+app.command("verify")(ledger.verify)
 app.command("lock")(lock.lock)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
