@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import bridge_subjects
+import ledger_subjects
 import mcp_subjects
 import peers
 import rank_subjects
@@ -103,6 +104,8 @@ ROWS = (
     Row("small write over the bridge", "bridge small", ("bridge ping",), 4.0),
     Row("write of 100 KB that a rule reads, over it", "bridge 100 KB", ("bridge ping",), 40.0),
     Row("bridge ready from the cache", "bridge ready", ("bridge pass",), 8.0),
+    Row("chained append in a plain one", "append chained", ("append plain",), 1.5),
+    Row("twenty of 100,000 records in of 2,000", "log of 100,000", ("log of 2,000",), 2.0),
     Row("decide by std/strict as a process", "process strict", ("process bare",)),
     Row(
         "why of 10,000 lines after 5,000 calls in 500", "why 5,000 calls", ("why 500 calls",), 12.0
@@ -149,6 +152,7 @@ def _subjects(folder: Path) -> tuple[dict[str, Subject], dict[str, str]]:
     subjects |= rule_subjects.looking_back(folder)
     subjects |= rule_subjects.hostile(folder)
     subjects |= bridge_subjects.subjects(folder)
+    subjects |= ledger_subjects.subjects(folder / "ledgers")
     subjects |= why_subjects.subjects(folder)
     return subjects, absent
 

@@ -107,6 +107,8 @@ class Appender:
 
     def _enter(self) -> None:
         """Lock the last segment, and know how it ends."""
+        if self._fd >= 0 and monotonic() < self._look_again and self._is_untouched():
+            return
         for _ in range(_MOST_TRIES):
             if self._fd < 0:
                 self._open_last()
@@ -118,6 +120,15 @@ class Appender:
             if self._fd >= 0:
                 return
         raise LedgerError(f"{self.folder}: another process begins one segment after the other")
+
+    def _is_untouched(self) -> bool:
+        """Lock the segment and see that it is as we left it: by far the most often it is."""
+        try:
+            flock(self._fd, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            return False
+        status = os.fstat(self._fd)
+        return status.st_size == self._size and status.st_nlink > 0
 
     def _is_as_known(self) -> bool:
         """Whether the locked file is still the segment; if more was written, its end is read."""

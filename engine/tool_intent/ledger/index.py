@@ -25,6 +25,7 @@ CREATE TABLE records (
 );
 CREATE TABLE paths (record INTEGER, path TEXT);
 CREATE TABLE rules (record INTEGER, rule TEXT);
+CREATE TABLE names (kind TEXT, name TEXT, PRIMARY KEY (kind, name)) WITHOUT ROWID;
 CREATE INDEX by_segment ON records (segment);
 CREATE INDEX by_seq ON records (type, seq);
 CREATE INDEX by_session ON records (session, seq);
@@ -52,6 +53,8 @@ class Index:
         self._folder = folder
         self._files: dict[str, int] = {}
         self._progress = progress
+        #: Names that are in the table for sure.
+        self._names: set[tuple[str, str | None]] = set()
         self._database = sqlite3.connect(":memory:")
         try:
             self._database = _opened(os.path.join(folder, NAME))
@@ -103,6 +106,7 @@ class Index:
     def _again(self) -> None:
         """Begin anew: in the file if it can be, else in memory."""
         path = os.path.join(self._folder, NAME)
+        self._names.clear()
         with suppress(OSError, sqlite3.Error):
             self._database.close()
         try:
@@ -191,12 +195,20 @@ class Index:
         )  # fmt: skip
         if record["type"] == "decision":
             row = cursor.lastrowid
+            self._name("tool", _text(record.get("call", {}).get("tool")))
             told = [(row, _text(path)) for path in paths(record)]
             self._database.executemany("INSERT INTO paths VALUES (?, ?)", told)
             rules = {_text(rule.get("id")) for rule in decision.get("rules", ())}
+            for rule in rules:
+                self._name("rule", rule)
             self._database.executemany(
                 "INSERT INTO rules VALUES (?, ?)", [(row, rule) for rule in rules]
             )
+
+    def _name(self, kind: str, name: str | None) -> None:
+        if (kind, name) not in self._names:
+            self._names.add((kind, name))
+            self._database.execute("INSERT OR IGNORE INTO names VALUES (?, ?)", [kind, name or ""])
 
 
 def _opened(path: str) -> sqlite3.Connection:
@@ -224,7 +236,8 @@ def _prepare(database: sqlite3.Connection) -> None:
 
 
 def _conditions(wanted: Wanted) -> tuple[str, list[str | None]]:
-    parts = ["type = 'decision'"]
+    # The plus keeps SQLite from reading all decisions in order, where anything narrower is asked.
+    parts = ["type = 'decision'" if wanted == Wanted() else "+type = 'decision'"]
     values: list[str | None] = []
 
     def also(condition: str, *given: str) -> None:
@@ -234,20 +247,26 @@ def _conditions(wanted: Wanted) -> tuple[str, list[str | None]]:
     if wanted.session is not None:
         also("session >= ? AND session < ?", wanted.session, wanted.session + _LAST)
     if wanted.tool is not None:
-        also("tool GLOB ?" if _globs(wanted.tool) else "tool = ?", _glob(wanted.tool))
+        also(_named("tool", wanted.tool), _glob(wanted.tool))
     if wanted.decision is not None:
         also("verdict = ?", wanted.decision)
     if wanted.since is not None:
         also("ts >= ?", wanted.since)
     inner = "r.rowid IN (SELECT record FROM {} WHERE {})"
     if wanted.rule is not None:
-        how = "rule GLOB ?" if _globs(wanted.rule) else "rule = ?"
-        also(inner.format("rules", how), _glob(wanted.rule))
+        also(inner.format("rules", _named("rule", wanted.rule)), _glob(wanted.rule))
     if wanted.path not in (None, "."):
         below = f"{str(wanted.path).rstrip(os.sep)}{os.sep}"
         how = "path = ? OR (path >= ? AND path < ?)"
         also(inner.format("paths", how), str(wanted.path), below, below + _LAST)
     return " AND ".join(parts), values
+
+
+def _named(kind: str, wanted: str) -> str:
+    """The condition that a tool or rule is called so; for a glob, as one of those there are."""
+    if not _globs(wanted):
+        return f"{kind} = ?"
+    return f"{kind} IN (SELECT name FROM names WHERE kind = '{kind}' AND name GLOB ?)"  # noqa: S608
 
 
 def _globs(text: str) -> bool:

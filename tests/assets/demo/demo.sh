@@ -1,7 +1,7 @@
 #!/bin/sh
 # A session of eleven calls; four are refused, so `run` exits with 1, and anything else is a fault.
-# Then the rule that refused a deletion: its examples, and why it fired, and why not once mended.
-# Last, out of the ledger, why each line of a file is there that the session changed.
+# Then the rule that refused a deletion: its examples, and why it fired, and why not once mended;
+# what the ledger has kept; and why each line of a file is there that the session changed.
 here=$(dirname "$0")
 policy="$here/policy.yaml"
 rule=demo/names-what-it-deletes
@@ -19,6 +19,9 @@ explained() {
 project=$(mktemp -d) || fail "no temporary folder can be made"
 trap 'rm -rf "$project"' EXIT
 git init --quiet "$project" || fail "git is needed: the ledger lies in the repository's own folder"
+# Not the ledger of wherever this is started.
+TOOL_INTENT_LEDGER="$project/.git/tool-intent"
+export TOOL_INTENT_LEDGER
 
 "$BIN/tool-intent" run --policy "$policy" --session "$here/session.jsonl" --workspace "$project"
 code=$?
@@ -38,6 +41,12 @@ mended=$(explained 9) || fail "call 9 was not explained"
 echo "$mended"
 case $refused in *"$rule fires"*) ;; *) fail "the rule should fire on call 8" ;; esac
 case $mended in *"$rule is quiet"*) ;; *) fail "the rule should be quiet about call 9" ;; esac
+
+echo
+echo "What the ledger has kept of the refusals, and whether it is as it was written:"
+echo
+"$BIN/tool-intent" log --decision deny || fail "the ledger was not read"
+"$BIN/tool-intent" verify || fail "the ledger is not as it was written"
 
 echo
 echo "What the session left, line by line: the call behind it, and what that call said."
