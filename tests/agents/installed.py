@@ -22,7 +22,8 @@ DEADLINE: Final = 240
 
 
 def installed(agent: str) -> Path:
-    """The folder of `agent` ("pi-0.73", "pi-1", "types") with its `node_modules` as its lock says.
+    """The folder of `agent` ("pi-0.73", "pi-1", "types", or "prettier", a formatter) with its
+    `node_modules` as its lock says.
 
     Skips the test where node or npm is missing, and fails it where the installation does. An
     installation that an earlier run finished is used again.

@@ -23,6 +23,7 @@ import mcp_subjects
 import peers
 import rank_subjects
 import rule_subjects
+import why_subjects
 import workloads
 import yaml
 from measure import Subject, Timings, interleaved, over, percentile, ratio
@@ -109,6 +110,9 @@ ROWS = (
     Row("chained append in a plain one", "append chained", ("append plain",), 1.5),
     Row("twenty of 100,000 records in of 2,000", "log of 100,000", ("log of 2,000",), 2.0),
     Row("decide by std/strict as a process", "process strict", ("process bare",)),
+    Row(
+        "why of 10,000 lines after 5,000 calls in 500", "why 5,000 calls", ("why 500 calls",), 12.0
+    ),
     Row("deciding a command of 100,000 pipes", "100,000 pipes", None),
     Row("deciding a command of 100,000 parentheses", "100,000 parentheses", None),
     Row("deciding a command of one word of 10 MB", "a word of 10 MB", None),
@@ -122,6 +126,7 @@ def main() -> None:
         differ = dict(_differences(subjects))
         answers = [_answer(row, timings, differ, absent) for row in ROWS]
         answers += mcp_subjects.answers(Path(folder))
+        answers += why_subjects.answers()
     for answer in answers:
         print(json.dumps(answer))
     print(_table(answers), file=sys.stderr)
@@ -152,6 +157,7 @@ def _subjects(folder: Path) -> tuple[dict[str, Subject], dict[str, str]]:
     subjects |= rule_subjects.hostile(folder)
     subjects |= bridge_subjects.subjects(folder)
     subjects |= ledger_subjects.subjects(folder / "ledgers")
+    subjects |= why_subjects.subjects(folder)
     return subjects, absent
 
 

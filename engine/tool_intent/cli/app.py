@@ -17,6 +17,7 @@ from tool_intent.cli import (
     rule_new,
     rules,
     waiver,
+    why,
 )
 from tool_intent.cli.doctor import doctor
 from tool_intent.cli.evaluation import evaluate_pack
@@ -63,4 +64,6 @@ app.add_typer(waiver.app, name="waiver")
 app.add_typer(mcp_commands.mcp, name="mcp")
 app.add_typer(mcp_commands.catalog, name="catalog")
 app.add_typer(pi.app, name="pi")
+app.command("why")(why.why)
+app.command("seal")(why.seal)
 app.command("doctor")(doctor)

@@ -118,7 +118,7 @@ def _carry_out(
     if not decision.allowed and not (yes and decision.decision == "ask"):
         return decision, None
     result = builtin.run(call.tool, decision.args)
-    admission.settle(result.ok)
+    admission.settle(result.ok, result.text)
     return decision, result
 
 

@@ -1,14 +1,10 @@
 #!/bin/sh
 # A session of eleven calls; four are refused, so `run` exits with 1, and anything else is a fault.
-# Then the rule that refused a deletion: its examples, and why it fired, and why not once mended.
-# A call whose reason is a phrase, refused by std/anti-fluff, and the same call with a reason. Last
-# what the ledger has kept.
+# Then the rule that refused a deletion: its examples, and why it fired, and why not once mended. A
+# call whose reason is a phrase, refused by std/anti-fluff, and the same call with a reason. Last what
+# the ledger has kept, and why each line of a file is there that the session changed.
 here=$(dirname "$0")
 policy="$here/policy.yaml"
-# Not the ledger of wherever this is started.
-TOOL_INTENT_LEDGER=$(mktemp -d) || exit 1
-export TOOL_INTENT_LEDGER
-trap 'rm -rf "$TOOL_INTENT_LEDGER"' EXIT
 rule=demo/names-what-it-deletes
 
 fail() {
@@ -21,7 +17,14 @@ explained() {
     "$BIN/tool-intent" explain --policy "$policy" --rule "$rule"
 }
 
-"$BIN/tool-intent" run --policy "$policy" --session "$here/session.jsonl"
+project=$(mktemp -d) || fail "no temporary folder can be made"
+trap 'rm -rf "$project"' EXIT
+git init --quiet "$project" || fail "git is needed: the ledger lies in the repository's own folder"
+# Not the ledger of wherever this is started.
+TOOL_INTENT_LEDGER="$project/.git/tool-intent"
+export TOOL_INTENT_LEDGER
+
+"$BIN/tool-intent" run --policy "$policy" --session "$here/session.jsonl" --workspace "$project"
 code=$?
 [ "$code" -eq 1 ] || fail "expected exit code 1 (calls were refused), got $code"
 echo
@@ -54,3 +57,10 @@ echo "What the ledger has kept of the refusals, and whether it is as it was writ
 echo
 "$BIN/tool-intent" log --decision deny || fail "the ledger was not read"
 "$BIN/tool-intent" verify || fail "the ledger is not as it was written"
+
+echo
+echo "What the session left, line by line: the call behind it, and what that call said."
+echo
+told=$("$BIN/tool-intent" why "$project/fees.py") || fail "nothing is known of fees.py"
+echo "$told"
+case $told in *"Finance asks for 1 %"*) ;; *) fail "the reason of the first line is not told" ;; esac
