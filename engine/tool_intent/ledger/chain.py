@@ -25,9 +25,9 @@ def line(record: dict[str, Any]) -> tuple[bytes, str]:
     The text is ASCII: what is no character by itself (half a surrogate pair) stays as it was said.
     Raises ValueError for NaN and the like.
     """
-    payload = _encode(record)[:-1].encode("ascii")
-    digest = "sha256:" + sha256(payload).hexdigest()
-    return b'%b,"hash":"%b"}\n' % (payload, digest.encode("ascii")), digest
+    payload = _encode(record)[:-1]
+    digest = f"sha256:{sha256(payload.encode()).hexdigest()}"
+    return f'{payload},"hash":"{digest}"}}\n'.encode(), digest
 
 
 def stated(raw: bytes) -> str | None:
