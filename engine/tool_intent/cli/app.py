@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from tool_intent.cli import authoring, calls, inspection, lock, mcp_commands, pi, rules, waiver
+from tool_intent.cli import (
+    authoring,
+    calls,
+    inspection,
+    lock,
+    mcp_commands,
+    pi,
+    report,
+    rules,
+    waiver,
+)
 from tool_intent.cli.doctor import doctor
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
@@ -41,6 +51,7 @@ app.command("run")(calls.run)
 app.command("show")(inspection.show)
 app.command("schema")(inspection.schema)
 app.command("lock")(lock.lock)
+app.command("report")(report.report)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
 app.add_typer(waiver.app, name="waiver")

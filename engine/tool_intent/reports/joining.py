@@ -6,18 +6,18 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tool_intent.reports.fields import Record, part, parts, text, texts
+from tool_intent.ledger.members import Members, part, parts, text, texts
 from tool_intent.reports.model import Broken, Call, Fate, Mark, Reason, Touched
 
 
-def calls_of(records: Iterable[Record]) -> tuple[tuple[Call, ...], tuple[Mark, ...]]:
+def calls_of(records: Iterable[Members]) -> tuple[tuple[Call, ...], tuple[Mark, ...]]:
     """The calls of `records`, in their order, and the markers among them.
 
     An outcome belongs to the decision that its `of` names, wherever that stands before it; one
     that names none here is left out. Records of other types are too.
     """
-    decisions: list[Record] = []
-    outcomes: dict[str, Record] = {}
+    decisions: list[Members] = []
+    outcomes: dict[str, Members] = {}
     marks: list[Mark] = []
     for record in records:
         kind = record.get("type")
@@ -35,7 +35,7 @@ def calls_of(records: Iterable[Record]) -> tuple[tuple[Call, ...], tuple[Mark, .
     return calls, tuple(marks)
 
 
-def _call(number: int, record: Record, outcome: Record | None) -> Call:
+def _call(number: int, record: Members, outcome: Members | None) -> Call:
     session, call, decision = (part(record, key) for key in ("session", "call", "decision"))
     args = part(record, "args")
     verdict = text(decision, "verdict")
@@ -62,13 +62,13 @@ def _call(number: int, record: Record, outcome: Record | None) -> Call:
     )
 
 
-def _fate(verdict: str, outcome: Record | None) -> Fate:
+def _fate(verdict: str, outcome: Members | None) -> Fate:
     if outcome is not None:
         return "ok" if outcome.get("ok") is True else "failed"
     return "tried" if verdict == "allow" else "refused"
 
 
-def _target(record: Record) -> str:
+def _target(record: Members) -> str:
     """What a call is about, in a word: its command, else its paths."""
     actions = parts(record, "actions")
     for key in ("command", "path"):
@@ -79,7 +79,7 @@ def _target(record: Record) -> str:
     return next((value for value in kept.values() if isinstance(value, str) and value), "")
 
 
-def _reason(entry: Record) -> Reason:
+def _reason(entry: Members) -> Reason:
     said = tuple((key, _shown(value)) for key, value in entry.items() if key != "at")
     return Reason(text(entry, "at"), said)
 
@@ -88,7 +88,7 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _broken(rule: Record) -> Broken:
+def _broken(rule: Members) -> Broken:
     waived = rule.get("waived")
     return Broken(
         text(rule, "id"), text(rule, "effect"), text(rule, "at"), text(rule, "origin"),
@@ -96,7 +96,7 @@ def _broken(rule: Record) -> Broken:
     )  # fmt: skip
 
 
-def _files(record: Record, outcome: Record | None) -> tuple[Touched, ...]:
+def _files(record: Members, outcome: Members | None) -> tuple[Touched, ...]:
     if outcome is not None and (files := parts(outcome, "files")):
         return tuple(
             Touched(text(f, "path"), _blob(f, "pre"), _blob(f, "post"), texts(f, "entries"))
@@ -105,5 +105,5 @@ def _files(record: Record, outcome: Record | None) -> tuple[Touched, ...]:
     return tuple(Touched(text(f, "path"), _blob(f, "pre"), "") for f in parts(record, "files"))
 
 
-def _blob(file: Record, key: str) -> str | None:
+def _blob(file: Members, key: str) -> str | None:
     return None if key in file and file[key] is None else text(file, key)

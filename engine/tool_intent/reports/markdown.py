@@ -80,9 +80,10 @@ def _changes(changes: Sequence[Change]) -> Iterator[str]:
 
 def _said(reasons: Sequence[Reason]) -> str:
     lines = [
-        f"  - {name}: {_shortened(text)}"
+        f"  - {code(reason.at) + ' ' if len(reasons) > 1 and reason.at else ''}"
+        f"{code(name)}: {_shortened(text)}"
         for reason in reasons
-        for name, text in ((code(field), said) for field, said in reason.fields)
+        for name, text in reason.fields
     ]
     return "\n".join(lines or ["  - no reason given"])
 

@@ -86,8 +86,8 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A rule over all calls. `tries` has a number for each call that passed after this rule had held
-    it up: how often it was refused before; `mended` counts those calls."""
+    """A rule over all calls. `tries` has a number for each call that passed after this rule had
+    held it up: how often it was refused before; `mended` counts those calls."""
 
     rule: str
     origin: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from tool_intent.reports.fields import Record
+from tool_intent.ledger.members import Members
 from tool_intent.reports.hunks import Contents, between
 from tool_intent.reports.joining import calls_of
 from tool_intent.reports.model import (
@@ -25,7 +25,7 @@ from tool_intent.reports.model import (
 _HITS = ("note", "warn", "ask", "deny")
 
 
-def summarise(records: Iterable[Record], contents: Contents, integrity: Integrity) -> Summary:
+def summarise(records: Iterable[Members], contents: Contents, integrity: Integrity) -> Summary:
     """All that a report shows of `records`, which stand in the order of the ledger.
 
     `contents` gives the content with a git blob id, or None where it is not kept.

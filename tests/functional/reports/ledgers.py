@@ -32,9 +32,7 @@ class Ledger:
     def append(self, kind: Kind, body: dict[str, Any]) -> str:
         self._seq += 1
         self._now += self._pace
-        record = framed(
-            kind, self._seq, new_id(self._now), timestamp(self._now), self._prev, body
-        )
+        record = framed(kind, self._seq, new_id(self._now), timestamp(self._now), self._prev, body)
         raw, self._prev = line(record)
         with self._segment.open("ab") as file:
             file.write(raw)

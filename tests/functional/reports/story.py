@@ -17,20 +17,31 @@ FIXED = Decimal("0.30")
 def fee(amount: Decimal) -> Decimal:
     return amount * RATE + FIXED
 '''
-ROUNDED = FEES.replace(
-    b"    return amount * RATE + FIXED\n",
-    b"    exact = amount * RATE + FIXED\n    return exact.quantize(CENT, ROUND_HALF_EVEN)\n",
-).replace(
-    b"from decimal import Decimal\n", b"from decimal import ROUND_HALF_EVEN, Decimal\n"
-).replace(b'FIXED = Decimal("0.30")\n', b'FIXED = Decimal("0.30")\nCENT = Decimal("0.01")\n')  # fmt: skip
-TEST = b'''from decimal import Decimal
+ROUNDED = b'''"""Fees of a payment."""
+
+from decimal import ROUND_HALF_EVEN, Decimal
+
+RATE = Decimal("0.029")
+FIXED = Decimal("0.30")
+CENT = Decimal("0.01")
+
+
+def fee(amount: Decimal) -> Decimal:
+    exact = amount * RATE + FIXED
+    return exact.quantize(CENT, ROUND_HALF_EVEN)
+'''
+TYPED = ROUNDED.replace(b"RATE = Decimal", b"RATE: Final = Decimal")
+TOLD = TYPED.replace(b"a payment.", b"a payment, in whole cents.").replace(
+    b"    exact =", b"    # Banker's rounding, as the bank's statements do.\n    exact ="
+)
+TEST = b"""from decimal import Decimal
 
 from payments.fees import fee
 
 
 def test_half_a_cent_goes_to_the_even_one() -> None:
     assert fee(Decimal("65.00")) == Decimal("2.18")
-'''
+"""
 HOSTILE = (
     "Done </script><script>window.hacked=1</script> <img src=x onerror=window.hacked=1>"
     " \u202egnp.exe\u202c [click](javascript:alert(1)) \x1b[31mred\x1b[0m a\u200bb"
@@ -52,14 +63,16 @@ def story(folder: Path) -> Ledger:
         "edit", "deny", path="src/payments/fees.py",
         reasons=[call("Edit fees.py", "Editing the file.", at="/edits/0")],
         rules=[
-            finding("fluff/restates-the-call", "deny", "/edits/0/intent", origin="std/anti-fluff:88"),
+            finding("fluff/restates-the-call", "deny", "/edits/0/intent", origin="std/fluff:88"),
             finding("fields/minLength", "deny", "/edits/0/rationale"),
         ],
     )  # fmt: skip
     second = ledger.decide(
         "edit", "deny", path="src/payments/fees.py", mended=first,
         reasons=[call("Round fees to whole cents", "It should be rounded.", at="/edits/0")],
-        rules=[finding("fluff/names-nothing", "deny", "/edits/0/rationale", origin="std/anti-fluff:120")],
+        rules=[
+            finding("fluff/names-nothing", "deny", "/edits/0/rationale", origin="std/fluff:120")
+        ],
     )  # fmt: skip
     third = ledger.decide(
         "edit", path="src/payments/fees.py", mended=second,
@@ -81,23 +94,22 @@ def story(folder: Path) -> Ledger:
     ledger.carry_out(test, {"tests/test_fees.py": TEST})
     ran = ledger.decide(
         "bash", command="pytest -q tests/test_fees.py",
-        reasons=[call("Check the rounding against the case of PAY-412", "The new test fails before the change.")],
+        reasons=[call("Check the rounding against PAY-412", "The new test failed before.")],
     )  # fmt: skip
     ledger.carry_out(ran)
-    ledger.append("marker", {"kind": "policy", "detail": {"from": "sha256:2c2c", "to": "sha256:9d41"}})
-    ledger.change("src/payments/fees.py", ROUNDED.replace(b"RATE = Decimal", b"RATE: Final = Decimal"))
+    ledger.append(
+        "marker", {"kind": "policy", "detail": {"from": "sha256:2c2c", "to": "sha256:9d41"}}
+    )
+    ledger.change("src/payments/fees.py", TYPED)
     docs = ledger.decide(
         "edit", path="src/payments/fees.py", session="c41d07aa",
         reasons=[
-            call("Say in the docstring that fees are whole cents", "Callers asked in PAY-419.", at="/edits/0"),
-            call("Name the rounding where it happens", "A reader should not have to look it up.", at="/edits/1"),
+            call("Say that fees are whole cents", "Callers asked in PAY-419.", at="/edits/0"),
+            call("Name the rounding where it happens", "Nobody should look it up.", at="/edits/1"),
         ],
-        rules=[finding("std/mentions-ticket", "note", "/edits/1/rationale", waived="W-7", was="deny")],
+        rules=[finding("acme/ticket", "note", "/edits/1/rationale", waived="W-7", was="deny")],
     )  # fmt: skip
-    changed = ROUNDED.replace(b"RATE = Decimal", b"RATE: Final = Decimal").replace(
-        b'"""Fees of a payment."""', b'"""Fees of a payment, in whole cents."""'
-    ).replace(b"    exact =", b"    # Banker's rounding, as the bank's statements do.\n    exact =")  # fmt: skip
-    ledger.carry_out(docs, {"src/payments/fees.py": changed}, entries=["/edits/0", "/edits/1"])
+    ledger.carry_out(docs, {"src/payments/fees.py": TOLD}, entries=["/edits/0", "/edits/1"])
     ledger.decide(
         "bash", "ask", command="rm -rf build dist && git push --force origin main",
         session="c41d07aa", reasons=[call("Start from a clean build", "build holds old objects.")],

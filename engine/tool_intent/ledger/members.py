@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
-Record = Mapping[str, Any]
+#: A record, or an object in one, as it is read.
+Members: TypeAlias = Mapping[str, Any]
 
 
-def text(record: Record, key: str) -> str:
+def text(record: Members, key: str) -> str:
     """A text member; "" where it is absent or of another type."""
     value = record.get(key)
     return value if isinstance(value, str) else ""
 
 
-def part(record: Record, key: str) -> Record:
+def part(record: Members, key: str) -> Members:
     """An object member; empty where it is absent or of another type."""
     value = record.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
-def parts(record: Record, key: str) -> tuple[Record, ...]:
+def parts(record: Members, key: str) -> tuple[Members, ...]:
     """The objects in a list member; what is no object is left out."""
     value = record.get(key)
     if not isinstance(value, list | tuple):
@@ -28,7 +29,7 @@ def parts(record: Record, key: str) -> tuple[Record, ...]:
     return tuple(item for item in value if isinstance(item, Mapping))
 
 
-def texts(record: Record, key: str) -> tuple[str, ...]:
+def texts(record: Members, key: str) -> tuple[str, ...]:
     """The texts in a list member; what is no text is left out."""
     value = record.get(key)
     if not isinstance(value, list | tuple):
