@@ -16,6 +16,7 @@ from tool_intent.cli import (
     report,
     rules,
     waiver,
+    why,
 )
 from tool_intent.cli.doctor import doctor
 
@@ -58,4 +59,6 @@ app.add_typer(waiver.app, name="waiver")
 app.add_typer(mcp_commands.mcp, name="mcp")
 app.add_typer(mcp_commands.catalog, name="catalog")
 app.add_typer(pi.app, name="pi")
+app.command("why")(why.why)
+app.command("seal")(why.seal)
 app.command("doctor")(doctor)

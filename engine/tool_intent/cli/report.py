@@ -17,6 +17,7 @@ from tool_intent.cli.terminal import err, fail, visible
 from tool_intent.ledger.place import LedgerError, ledger_folder, worktree
 from tool_intent.ledger.segments import segments
 from tool_intent.reports.page import MOST_CALLS
+from tool_intent.runtime.wire import dump
 
 _AGE = re.compile(r"([0-9]{1,6})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -28,6 +29,13 @@ class ReportFormat(StrEnum):
     HTML = "html"
     MARKDOWN = "markdown"
     JSON = "json"
+    SARIF = "sarif"
+    OTEL = "otel"
+    AGENT_TRACE = "agent-trace"
+    PARQUET = "parquet"
+
+
+_FOR_PEOPLE = (ReportFormat.HTML, ReportFormat.MARKDOWN, ReportFormat.JSON)
 
 
 def report(
@@ -38,7 +46,7 @@ def report(
         ),
     ] = None,
     format_: Annotated[
-        ReportFormat, typer.Option("--format", help="One page, a comment, or data.")
+        ReportFormat, typer.Option("--format", help="For people, or for other programs.")
     ] = ReportFormat.HTML,
     since: Annotated[
         str,
@@ -54,6 +62,9 @@ def report(
         str | None,
         typer.Option(metavar="HASH", help="A head of the ledger that was kept elsewhere."),
     ] = None,
+    rev: Annotated[
+        str, typer.Option("--rev", metavar="REV", help="The commit that agent-trace tells of.")
+    ] = "HEAD",
 ) -> None:
     """Show what agents did, why they said they did it, and what the policy made of it.
 
@@ -61,13 +72,29 @@ def report(
 
     Example: tool-intent report -o report.html
     """
-    from tool_intent.reports.opening import report_of
-
     folder = _folder()
+    moment = _moment(since)
     try:
-        summary = report_of(folder, since=_moment(since), session=session, expect=expect)
+        if format_ in _FOR_PEOPLE:
+            _told(folder, format_, output, moment, session, limit, expect)
+        else:
+            _exported(folder, format_, output, moment, session, rev)
     except OSError as error:
         fail(f"the ledger cannot be read: {error.filename}: {error.strerror}")
+
+
+def _told(
+    folder: str,
+    format_: ReportFormat,
+    output: Path | None,
+    since: str,
+    session: str,
+    limit: int,
+    expect: str | None,
+) -> None:
+    from tool_intent.reports.opening import report_of
+
+    summary = report_of(folder, since=since, session=session, expect=expect)
     if session and not summary.calls:
         fail(
             f"no call of a session whose id begins with {session!r} is in the ledger{_from(since)}"
@@ -82,13 +109,33 @@ def report(
 
         text = markdown(summary, title)
     else:
-        from tool_intent.runtime.wire import dump
-
         text = dump(asdict(summary)) + "\n"
     _write(text.encode("utf-8", "replace"), output)
     if summary.integrity.state == "broken":
         err.print(visible(f"tool-intent: the ledger is not whole: {summary.integrity.message}"))
         raise typer.Exit(1)
+
+
+def _exported(
+    folder: str, format_: ReportFormat, output: Path | None, since: str, session: str, rev: str
+) -> None:
+    from tool_intent.cli import exporting
+    from tool_intent.reports.opening import selected
+
+    records = selected(folder, since=since, session=session)
+    if format_ is ReportFormat.SARIF:
+        _write(exporting.sarif_text(records), output)
+    elif format_ is ReportFormat.AGENT_TRACE:
+        _write(exporting.agent_trace_text(folder, rev), output)
+    elif format_ is ReportFormat.PARQUET:
+        if output is None:
+            fail("Parquet is a format of files: name one with -o")
+        _write(exporting.parquet_bytes(records), output)
+    elif output is None and exporting.sends_spans():
+        count = exporting.send_spans(records)
+        err.print(f"Sent {count} span{'' if count == 1 else 's'}.")
+    else:
+        _write(exporting.otlp_text(records), output)
 
 
 def _folder() -> str:

@@ -55,7 +55,8 @@ class Ledger:
         """A decision; its record's id."""
         action = {"kind": "exec" if command else "write", "path": path, "command": command}
         target = without_absent({"path": path, "command": command})
-        digest = hashlib.sha256((executed or f"{tool} {target}").encode()).hexdigest()
+        named = executed or f"{tool} {target!a}"
+        digest = hashlib.sha256(named.encode("utf-8", "replace")).hexdigest()
         held = [{"path": path, "pre": self._blob(path)}] if path and tool != "read" else None
         body = {
             "session": {"id": session, "agent": "pi", "model": "anthropic/claude-opus-4-5"},

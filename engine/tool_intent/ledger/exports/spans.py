@@ -18,9 +18,10 @@ from typing import Any, Final
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
@@ -65,10 +66,20 @@ def spans(records: Iterable[Members], *, content: bool = False) -> Sequence[Read
 
 
 def otlp_lines(found: Sequence[ReadableSpan]) -> Iterator[str]:
-    """OTLP/JSON, a line for each `BATCH` spans, as the file exporter of the specification has it."""
+    """OTLP/JSON, a line for each `BATCH` spans, as files of OpenTelemetry have it."""
     for start in range(0, len(found), BATCH):
         request = MessageToDict(encode_spans(found[start : start + BATCH]))
         yield json.dumps(_hexadecimal(request), ensure_ascii=False)
+
+
+def sent(found: Sequence[ReadableSpan]) -> bool:
+    """Send spans to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; whether it took all."""
+    exporter = OTLPSpanExporter()
+    try:
+        batches = (found[start : start + BATCH] for start in range(0, len(found), BATCH))
+        return all(exporter.export(batch) is SpanExportResult.SUCCESS for batch in batches)
+    finally:
+        exporter.shutdown()  # type: ignore[no-untyped-call]
 
 
 def captures_content() -> bool:

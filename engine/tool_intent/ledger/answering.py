@@ -1,0 +1,128 @@
+"""Why each line of a file is there, out of a ledger and of what was sealed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from tool_intent.ledger.attribution.hops import Author, Step, related, steps
+from tool_intent.ledger.attribution.model import Attributed
+from tool_intent.ledger.attribution.replaying import Replay
+from tool_intent.ledger.attribution.runs import Run, runs
+from tool_intent.ledger.objects import ObjectStore, oid_of
+from tool_intent.ledger.reading import records
+
+#: What is told of a call: `id`, `ts`, `tool` and, where they are known, `server`, `surface`,
+#: `session`, `agent`, `model`, `verdict`, and `entries` as the call's record has them; `sealed` is
+#: true where a note says so, which whoever writes to the repository can have written.
+Said: TypeAlias = dict[str, Any]
+
+
+class Sealed(NamedTuple):
+    """A version of a file whose owners were frozen, and what is known of their calls."""
+
+    path: str
+    blob: str
+    known: Attributed
+    calls: dict[str, Said]
+
+
+class Answer(NamedTuple):
+    """The lines of a file, in runs, and the calls behind them by the id of their record."""
+
+    text: bytes
+    runs: list[Run]
+    calls: dict[str, Said]
+
+    def within(self, start: int, end: int) -> Answer:
+        """The part of the answer that is about lines `start` to `end`, from 1."""
+        kept = [
+            run._replace(start=max(run.start, start), end=min(run.end, end))
+            for run in self.runs
+            if run.start <= end and run.end >= start
+        ]
+        ids = {author.call for run in kept for author in _authors(run)}
+        return Answer(self.text, kept, {one: self.calls[one] for one in self.calls if one in ids})
+
+
+class Ledger:
+    """What calls did to files, as the ledger in a folder tells it."""
+
+    def __init__(self, folder: str | None) -> None:
+        """Raises OSError where the ledger cannot be read; None is an empty one."""
+        self._folder = folder
+        self._objects = ObjectStore(folder or "")
+        self._steps = [] if folder is None else list(steps(records(folder)))
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """The calls that changed files."""
+        return self._steps
+
+    def content(self, oid: str) -> bytes | None:
+        """The content with a git blob id, where the ledger keeps it."""
+        return None if self._folder is None else self._objects.get(oid)
+
+    def answer(
+        self,
+        names: Sequence[str],
+        text: bytes,
+        sealed: Iterable[Sealed] = (),
+        contents: Callable[[str], bytes | None] | None = None,
+    ) -> Answer:
+        """Why the lines of `text` are there. `names` are the file's path, from the work tree's
+        root, and those that it had before; `contents` finds what the ledger does not keep."""
+
+        def content(oid: str) -> bytes | None:
+            kept = self.content(oid)
+            return kept if kept is not None or contents is None else contents(oid)
+
+        replay = Replay(content, names)
+        said: dict[str, Said] = {}
+        for seal in sealed:
+            replay.seed(seal.path, seal.blob, seal.known)
+            said |= seal.calls
+        oid = oid_of(text)
+        replay.run(related(self._steps, names), [oid])
+        found = runs(replay.attributed(names[0], oid, text))
+        ids = {author.call for run in found for author in _authors(run)}
+        return Answer(text, found, {one: said[one] for one in said if one in ids} | self._said(ids))
+
+    def _said(self, ids: set[str]) -> dict[str, Said]:
+        if self._folder is None or not ids:
+            return {}
+        return {
+            record["id"]: _told(record)
+            for record in records(self._folder)
+            if record["type"] == "decision" and record["id"] in ids
+        }
+
+
+def reasons(said: Said, author: Author) -> list[dict[str, Any]]:
+    """What a call said of the places that changed a file: its own reasons and those of the
+    entries; all of them where the record does not say which."""
+    entries = [entry for entry in said.get("entries", []) if isinstance(entry, dict)]
+    if not author.entries:
+        return entries
+    return [entry for entry in entries if entry.get("at") in ("", *author.entries)]
+
+
+def _authors(run: Run) -> list[Author]:
+    return [*([] if run.by is None else [run.by]), *run.earlier]
+
+
+def _told(record: dict[str, Any]) -> Said:
+    call, session = record.get("call", {}), record.get("session", {})
+    members = {
+        "id": record["id"],
+        "ts": record["ts"],
+        "tool": call.get("tool", ""),
+        "server": call.get("server"),
+        "surface": call.get("surface"),
+        "session": session.get("id"),
+        "agent": session.get("agent"),
+        "model": session.get("model"),
+        "verdict": record.get("decision", {}).get("verdict"),
+        "entries": record.get("entries", []),
+    }
+    return {name: value for name, value in members.items() if value is not None}
