@@ -12,7 +12,7 @@ from tool_intent.compiler.cache import Cache, digest
 from tool_intent.compiler.query import Loaded
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.judge import Around, judge
-from tool_intent.runtime.model import Call, Point
+from tool_intent.runtime.model import Call, Keeping, Point
 from tool_intent.runtime.program import Image, Program
 
 if TYPE_CHECKING:
@@ -45,10 +45,12 @@ class Artifact:
         place: Place | None = None,
         loaded: Loaded | None = None,
         max_retries: int | None = None,
+        keeping: Keeping | None = None,
     ) -> None:
         """`where` is the folder that the policy's relative paths start at, and that of the
         session; `looks_back` says whether rules ask for earlier calls. `place` is taken instead of
-        looking at the file system of `where`. `max_retries` spares parsing the policy for it."""
+        looking at the file system of `where`. `max_retries` and `keeping` spare parsing the policy
+        for them."""
         self.digest = digest
         #: Whether each call of a session has to be remembered.
         self.reads_history = looks_back
@@ -56,6 +58,7 @@ class Artifact:
         self.notes = notes
         self._load_policy = policy
         self._max_retries = max_retries
+        self._keeping = keeping
         self._cache = cache
         self._folder = folder
         self._policy: EffectivePolicy | None = None
@@ -83,6 +86,13 @@ class Artifact:
         if self._max_retries is None:
             self._max_retries = self.policy.max_retries
         return self._max_retries
+
+    @property
+    def keeping(self) -> Keeping:
+        """What the policy asks of the record of calls."""
+        if self._keeping is None:
+            self._keeping = self.policy.keeping
+        return self._keeping
 
     @property
     def kept(self) -> str:

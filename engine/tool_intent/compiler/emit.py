@@ -141,6 +141,7 @@ class _Emitter:
             {of: dict(schedules) for of, schedules in self._tool.permissions.items()},
             tuple((*w[:2], dict(w.ranks), *w[3:]) for w in self._tool.waivers),
             None if read is None else tuple(sorted(read)),
+            self._tool.kinds,
         )
 
     def _line(self, depth: int, text: str) -> None:

@@ -123,7 +123,8 @@ class Tool:
     `places` are judged by themselves, `conditional` ones and `sentences` with all that is known of
     the call; `carried` are all the places together, for stripping and advertising. `views` are
     those of each rank of the policy, strongest first; none where all see the same. `permissions`
-    are those of its rules, by id and rank; `waivers` those whose scope the tool is in.
+    are those of its rules, by id and rank; `waivers` those whose scope the tool is in. `kinds` are
+    what its calls do, as far as groups tell: read, write, exec, net.
     """
 
     name: str
@@ -139,3 +140,4 @@ class Tool:
     views: tuple[View, ...] = ()
     permissions: Mapping[tuple[str, Rank], Schedules] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
+    kinds: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from tool_intent.compiler.cache import Cache
 from tool_intent.compiler.query import File
 from tool_intent.policy.doubts import stamp
 from tool_intent.policy.sources import Unreadable, fingerprint, read
+from tool_intent.runtime.model import Keeping
 
 if TYPE_CHECKING:
     from tool_intent.policy.model import EffectivePolicy
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 
 class Kept(NamedTuple):
     """What a cache entry says of a policy: its digest, the folder of its own entries, whether rules
-    look back, after how many refusals of one tool it wants an end, and its sources."""
+    look back, after how many refusals of one tool it wants an end, what it asks of the record, and
+    its sources."""
 
     policy: str
     folder: str
     looks_back: bool
     max_retries: int
+    keeping: Keeping
     files: tuple[File, ...]
 
 
@@ -35,7 +38,7 @@ def keep(cache: Cache, key: str, kept: Kept, policy: EffectivePolicy) -> None:
     cache.write(os.path.join(kept.folder, "policy"), pickle.dumps(policy))
     _keep_texts(cache, kept.folder, kept.files)
     files = [tuple(file) for file in kept.files]
-    cache.write(key, marshal.dumps((*kept[:-1], files)))
+    cache.write(key, marshal.dumps((*kept[:-2], tuple(kept.keeping), files)))
 
 
 def unchanged(cache: Cache, key: str) -> Kept | None:
@@ -43,8 +46,9 @@ def unchanged(cache: Cache, key: str) -> Kept | None:
     body = cache.read(key)
     if body is None:
         return None
-    policy, folder, looks_back, most, files = marshal.loads(body)  # noqa: S302 (checked)
-    known = Kept(policy, folder, looks_back, most, tuple(File(*one) for one in files))
+    policy, folder, looks_back, most, keeping, files = marshal.loads(body)  # noqa: S302 (checked)
+    sources = tuple(File(*one) for one in files)
+    known = Kept(policy, folder, looks_back, most, Keeping(*keeping), sources)
     with contextlib.suppress(Unreadable):
         for file in known.files:
             if stamp(file.path, file.rank) != file.stamp:

@@ -284,7 +284,10 @@ def _compiled(
         return Artifact(
             policy.digest, lambda: policy, place, looks_back, notes=notes, loaded=loaded
         )
-    kept = Kept(policy.digest, digest(key, policy.digest), looks_back, policy.max_retries, files)
+    kept = Kept(
+        policy.digest, digest(key, policy.digest), looks_back, policy.max_retries, policy.keeping,
+        files,
+    )  # fmt: skip
     keep(cache, key, kept, policy)
     return Artifact(
         policy.digest, lambda: policy, place, looks_back, cache, kept.folder, notes, loaded=loaded
@@ -344,5 +347,5 @@ def _cached(
 
     return Artifact(
         known.policy, policy, place, known.looks_back, cache, known.folder, notes,
-        loaded=Loaded(known.files), max_retries=known.max_retries,
+        loaded=Loaded(known.files), max_retries=known.max_retries, keeping=known.keeping,
     )  # fmt: skip

@@ -43,6 +43,9 @@ from tool_intent.runtime.strip import Carrier
 from tool_intent.runtime.views import View
 from tool_intent.runtime.waivers import Waiver
 
+#: What calls do, by the groups that say so.
+KINDS = ("read", "write", "exec", "net")
+
 
 class Lowering:
     """Lowers tools of one policy; what all tools share is worked out once. `sources` is told where
@@ -120,6 +123,7 @@ class Lowering:
             () if all(view == whole for view in views) else views,
             {(r.id, r.origin.rank): r.schedule for r in rules if r.schedule},
             waivers,
+            tuple(kind for kind in KINDS if self._matcher.means(f"@{kind}", name)),
         )
 
     def atoms(self) -> tuple[Atom, ...]:

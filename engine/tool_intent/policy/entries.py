@@ -16,7 +16,7 @@ from tool_intent.policy.sentences import read_condition
 from tool_intent.rules.diagnostics import nearest
 from tool_intent.rules.environment import Environment
 from tool_intent.rules.tree import Condition
-from tool_intent.runtime.model import STRENGTH, Effect, Origin, Rank
+from tool_intent.runtime.model import STRENGTH, Effect, Keeping, Origin, Rank
 
 
 class FileReader:
@@ -64,6 +64,18 @@ class FileReader:
         value = self._file.data.get("max_retries")
         if value.__class__ is int and value > 0:
             yield value
+
+    def keeping(self) -> Keeping:
+        """What the file asks of the record of calls."""
+        ledger = self._file.data.get("ledger")
+        audit = self._file.data.get("audit")
+        ledger = ledger if isinstance(ledger, dict) else {}
+        keep = ledger.get("keep")
+        return Keeping(
+            isinstance(audit, dict) and audit.get("required") is True,
+            ledger.get("durability") == "full",
+            tuple(texts(keep)) if keep is not None else (),
+        )
 
     def targets(self) -> Iterator[tuple[str, Node]]:
         """Every name, glob and group that the file's entries apply to or except."""

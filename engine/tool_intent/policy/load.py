@@ -52,7 +52,7 @@ from tool_intent.policy.wordlists import WordList
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.functions import FUNCTION_TABLE
 from tool_intent.rules.tree import Words
-from tool_intent.runtime.model import RANKS, SENIORITY, Origin, Rank
+from tool_intent.runtime.model import RANKS, SENIORITY, Keeping, Origin, Rank
 from tool_intent.runtime.text import UNICODE_VERSION
 
 #: Raised when the same files come to mean something else.
@@ -119,6 +119,7 @@ def load(
     fields: dict[str, list[FieldDefinition]] = {}
     unlisted: list[Unlisted] = []
     retries: list[int] = []
+    keeping = Keeping()
     for file, rank, part in parts:
         _check_layer(file, rank, report)
         for definition in part.definitions():
@@ -128,6 +129,7 @@ def load(
         items += [adjusting.settled(rule, file) for rule in found]
         unlisted += part.unlisted()
         retries += part.max_retries()
+        keeping = keeping.with_(part.keeping())
     _check_ids(ranked, report)
     broken = report.of("error")
     waived = waiving.found(
@@ -139,6 +141,7 @@ def load(
         fields=_with_built_in(fields),
         unlisted=tuple(unlisted),
         max_retries=min(retries, default=MAX_RETRIES),
+        keeping=keeping,
         groups=groups,
         catalog=tools,
         sources=(*_sources(ranked, catalogs, waived.files), *git.consulted),

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.rules.tree import Condition
 from tool_intent.rules.tree import Rule as RuleTree
-from tool_intent.runtime.model import Effect, Origin, Rank
+from tool_intent.runtime.model import Effect, Keeping, Origin, Rank
 
 #: Globs that leave nothing out.
 _EVERYTHING: Final = frozenset({"*", "**", "/**", "**/*", "/**/*"})
@@ -215,13 +215,15 @@ class EffectivePolicy:
     a stronger one demands. `waivers` are those that are sound, whether they count or not; what is
     wrong with them and others is in `waiver_findings`, and breaks nothing. A `volatile` policy may
     come to mean something else while its files stay the same. `max_retries` is the smallest that
-    any file says. `digest` is `sha256:…` over all of it and the Unicode version.
+    any file says; `keeping` is what all of them ask of the record. `digest` is `sha256:…` over all
+    of it and the Unicode version.
     """
 
     items: tuple[Requirement | Rule, ...] = ()
     fields: Mapping[str, tuple[FieldDefinition, ...]] = field(default_factory=dict)
     unlisted: tuple[Unlisted, ...] = ()
     max_retries: int = MAX_RETRIES
+    keeping: Keeping = field(default_factory=Keeping)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     catalog: Mapping[str, tuple[CatalogTool, ...]] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()

@@ -29,6 +29,20 @@ SENIORITY: Final[dict[str, int]] = {rank: n for n, rank in enumerate(RANKS)}
 POINTS: Final[tuple[Point, ...]] = ("python", "run", "pi", "mcp")
 
 
+class Keeping(NamedTuple):
+    """What policies ask of the record of calls: that none is made without one, that each is on the
+    disk before its call is, and which arguments are kept besides those of every policy."""
+
+    required: bool = False
+    full: bool = False
+    keep: tuple[str, ...] = ()
+
+    def with_(self, other: Keeping) -> Keeping:
+        """What both ask."""
+        keep = tuple(dict.fromkeys((*self.keep, *other.keep)))
+        return Keeping(self.required or other.required, self.full or other.full, keep)
+
+
 def strongest(effects: list[Effect]) -> Effect:
     """The strongest of at least one effect."""
     return max(effects, key=STRENGTH.__getitem__)

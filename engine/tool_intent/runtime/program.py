@@ -34,7 +34,8 @@ class Image(NamedTuple):
     `doubts` the source that names what they could not tell, `roles` what arguments they mean,
     `views` carriers and roles as each rank sees them, where ranks differ; `permissions` are as in
     `runtime.permissions`, `waivers` as in `runtime.waivers`; `reads` are the arguments
-    that rules and waivers may look at, None for any.
+    that rules and waivers may look at, None for any; `kinds` are what the tool's calls do: read,
+    write, exec, net.
     """
 
     tool: str
@@ -57,6 +58,7 @@ class Image(NamedTuple):
     permissions: dict[Any, Any]
     waivers: tuple[tuple[Any, ...], ...]
     reads: tuple[str, ...] | None
+    kinds: tuple[str, ...]
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -111,8 +113,8 @@ class Program:
     mean nothing special to any host."""
 
     __slots__ = (
-        "adverts", "carriers", "collision", "judge", "known", "misspelt", "permissions", "reads",
-        "roles", "rules", "taken", "templates", "tool", "views", "waivers",
+        "adverts", "carriers", "collision", "judge", "kinds", "known", "misspelt", "permissions",
+        "reads", "roles", "rules", "taken", "templates", "tool", "views", "waivers",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -129,6 +131,7 @@ class Program:
         self.permissions: Permissions = image.permissions
         self.waivers = image.waivers
         self.reads = image.reads
+        self.kinds = image.kinds
         names = _linked(image, self.templates)
         self.judge: Judge = names["judge"]
         #: Judges a call by rules, where there are any.
