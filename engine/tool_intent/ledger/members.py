@@ -38,6 +38,11 @@ def texts(record: Members, key: str) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str))
 
 
+def when(record: Members) -> str:
+    """When it happened: an imported record was written later than that."""
+    return text(part(record, "imported"), "ts") or text(record, "ts")
+
+
 def target(decision: Members) -> str:
     """What a call is about, in a word: its command, else its paths; "" where neither is kept."""
     actions = parts(decision, "actions")

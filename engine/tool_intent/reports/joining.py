@@ -6,20 +6,23 @@ import json
 from collections.abc import Iterable
 
 from tool_intent.ledger.joining import joined
-from tool_intent.ledger.members import Members, part, parts, said, target, text, texts
+from tool_intent.ledger.members import Members, part, parts, said, target, text, texts, when
 from tool_intent.reports.model import Broken, Call, Fate, Mark, Reason, Touched
 
 
 def calls_of(records: Iterable[Members]) -> tuple[tuple[Call, ...], tuple[Mark, ...]]:
-    """The calls of `records`, in their order, and the markers among them.
+    """The calls of `records`, in the order they were made, and the markers among them.
 
     An outcome belongs to the decision that its `of` names, wherever that stands before it; one
     that names none here is left out. Records of other types are too.
     """
     found = list(records)
     marks = tuple(_mark(record) for record in found if record.get("type") == "marker")
-    calls = (_call(number, *pair) for number, pair in enumerate(joined(found), 1))
-    return tuple(calls), marks
+    pairs = joined(found)
+    if any("imported" in decision for decision, _ in pairs):
+        # Those were written when they were imported: only their times tell their order.
+        pairs.sort(key=lambda pair: when(pair[0]))
+    return tuple(_call(number, *pair) for number, pair in enumerate(pairs, 1)), marks
 
 
 def _mark(record: Members) -> Mark:
@@ -34,7 +37,7 @@ def _call(number: int, record: Members, outcome: Members | None) -> Call:
     return Call(
         number=number,
         id=text(record, "id"),
-        ts=text(record, "ts"),
+        ts=when(record),
         session=text(session, "id"),
         worktree=text(part(record, "actor"), "worktree"),
         agent=text(session, "agent"),

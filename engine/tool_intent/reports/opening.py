@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tool_intent.ledger.members import part, text
+from tool_intent.ledger.members import part, text, when
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.reading import records
 from tool_intent.ledger.verifying import verify
@@ -41,7 +41,7 @@ def selected(folder: str, *, since: str = "", session: str = "") -> Iterator[dic
             in_session = kind != "decision" or text(part(record, "session"), "id").startswith(
                 session
             )
-            keep = record["ts"] >= since and in_session
+            keep = when(record) >= since and in_session
         if keep:
             chosen.add(record["id"])
             yield record

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from tool_intent.__about__ import __version__
 from tool_intent.ledger.joining import joined
-from tool_intent.ledger.members import Members, part, parts, paths, said, target, text
+from tool_intent.ledger.members import Members, part, parts, paths, said, target, text, when
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {"deny": "error", "ask": "warning", "warn": "warning", "note": "note"}
@@ -69,7 +69,7 @@ def _location(path: str) -> dict[str, Any]:
 def _properties(decision: Members, finding: Members) -> dict[str, Any]:
     return {
         "record": text(decision, "id"),
-        "time": text(decision, "ts"),
+        "time": when(decision),
         "session": text(part(decision, "session"), "id"),
         "verdict": text(part(decision, "decision"), "verdict"),
         "origin": text(finding, "origin"),

@@ -29,7 +29,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode
 
 from tool_intent.__about__ import __version__
 from tool_intent.ledger.joining import joined
-from tool_intent.ledger.members import Members, part, parts, said, text
+from tool_intent.ledger.members import Members, part, parts, said, text, when
 
 #: The setting under which the conventions let arguments into spans.
 CAPTURE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -161,7 +161,7 @@ def _finish(span: Span, decision: Members, outcome: Members | None, begin: int) 
 
 def _nanoseconds(record: Members) -> int:
     try:
-        then = datetime.fromisoformat(text(record, "ts"))
+        then = datetime.fromisoformat(when(record))
     except ValueError:
         return 0
     return round(then.timestamp() * 1000) * 1_000_000

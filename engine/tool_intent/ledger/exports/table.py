@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tool_intent.ledger.joining import joined
-from tool_intent.ledger.members import Members, part, parts, paths, said, target, text
+from tool_intent.ledger.members import Members, part, parts, paths, said, target, text, when
 
 #: Rows that are written at once.
 _BATCH: Final = 10_000
@@ -106,6 +106,6 @@ def _clean(value: str) -> str | None:
 
 def _time(record: Members) -> datetime | None:
     try:
-        return datetime.fromisoformat(text(record, "ts"))
+        return datetime.fromisoformat(when(record))
     except ValueError:
         return None
