@@ -94,7 +94,8 @@ def _told(
 ) -> None:
     from tool_intent.reports.opening import report_of
 
-    summary = report_of(folder, since=since, session=session, expect=expect)
+    with err.status("Reading the ledger…"):
+        summary = report_of(folder, since=since, session=session, expect=expect)
     if session and not summary.calls:
         fail(
             f"no call of a session whose id begins with {session!r} is in the ledger{_from(since)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
+from typing import Any
 
 from tool_intent.reports.model import Hunk, Line
 
@@ -47,10 +48,15 @@ def _lines(content: bytes) -> list[str]:
 
 
 def _compared(before: list[str], after: list[str]) -> tuple[tuple[Hunk, ...], int, int, str]:
+    start, end = _common(before, after)
+    matcher = SequenceMatcher(
+        None, before[start : len(before) - end], after[start : len(after) - end]
+    )
     hunks: list[Hunk] = []
     added = removed = 0
-    for group in SequenceMatcher(None, before, after).get_grouped_opcodes(CONTEXT):
-        lines = [line for code in group for line in _coded(code, before, after)]
+    for group in matcher.get_grouped_opcodes(CONTEXT):
+        moved = ((tag, *(place + start for place in places)) for tag, *places in group)
+        lines = [line for code in moved for line in _coded(code, before, after)]
         added += sum(line.kind == "+" for line in lines)
         removed += sum(line.kind == "-" for line in lines)
         hunks.append(Hunk(tuple(lines[:MOST_LINES]), max(0, len(lines) - MOST_LINES)))
@@ -58,9 +64,17 @@ def _compared(before: list[str], after: list[str]) -> tuple[tuple[Hunk, ...], in
     return tuple(hunks), added, removed, note
 
 
-def _coded(
-    code: tuple[str, int, int, int, int], before: list[str], after: list[str]
-) -> Iterator[Line]:
+def _common(before: list[str], after: list[str]) -> tuple[int, int]:
+    """How many lines at both ends need no comparing: those that are the same, but for the context
+    of what is not."""
+    most = min(len(before), len(after))
+    start = next((n for n in range(most) if before[n] != after[n]), most)
+    rest = most - start
+    end = next((n for n in range(rest) if before[-1 - n] != after[-1 - n]), rest)
+    return max(0, start - CONTEXT), max(0, end - CONTEXT)
+
+
+def _coded(code: tuple[Any, ...], before: list[str], after: list[str]) -> Iterator[Line]:
     tag, i, i_end, j, j_end = code
     if tag == "equal":
         for offset, line in enumerate(before[i:i_end]):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.reading import records
@@ -189,3 +191,23 @@ def test_lines_carry_the_numbers_of_their_sides() -> None:
         ("-", 10, None),
         ("+", None, 10),
     ]
+
+
+@given(before=st.lists(st.sampled_from("abcd"), max_size=14),
+       after=st.lists(st.sampled_from("abcd"), max_size=14))  # fmt: skip
+def test_hunks_turn_one_side_into_the_other(before: list[str], after: list[str]) -> None:
+    contents = {"a": "".join(f"{x}\n" for x in before).encode(),
+                "b": "".join(f"{x}\n" for x in after).encode()}  # fmt: skip
+    hunks, added, removed, _ = between("a", "b", contents.get)
+    made = list(before)
+    for line in reversed([line for hunk in hunks for line in hunk.lines]):
+        if line.before is not None:
+            assert before[line.before - 1] == line.text
+        if line.after is not None:
+            assert after[line.after - 1] == line.text
+        if line.kind == "-":
+            del made[(line.before or 0) - 1]
+    new = {line.after for hunk in hunks for line in hunk.lines if line.kind == "+"}
+    kept = [line for number, line in enumerate(after, 1) if number not in new]
+    assert made == kept
+    assert (len(before) - removed, len(after) - added) == (len(made), len(kept))
