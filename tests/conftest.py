@@ -33,6 +33,7 @@ def _no_policy_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory
     monkeypatch.setattr(homes, "account_home", lambda: str(home))
     for name in [n for n in os.environ if n.startswith(("TOOL_INTENT_", "XDG_"))]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("TOOL_INTENT_LEDGER", str(home / "ledger"))
 
 
 class GitFolder:

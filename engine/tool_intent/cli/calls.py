@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from tool_intent.cli.options import Format, Formatted
 from tool_intent.cli.policies import load_or_fail
 from tool_intent.cli.terminal import STYLES, err, fail, out, styled, visible
 from tool_intent.guard.guard import Guard
+from tool_intent.guard.recording import ledger
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.model import Call
 from tool_intent.runtime.pointer import spoken
@@ -79,8 +81,10 @@ def run(
     calls = _calls(tool, arguments, session)
     # A slip in what was asked for is told before anything is looked at or noted.
     given = None if workspace is None else _workspace(workspace)
-    guard = Guard(load_or_fail(policy or [], found=True, remember=True, point="run"))
+    artifact = load_or_fail(policy or [], found=True, remember=True, point="run")
     place = _workspace(None) if given is None else given
+    where = os.getcwd() if given is None else str(place)
+    guard = Guard(artifact, recorder=ledger("run", where, start=str(place)), notice=_notice)
     if format_ is Format.TEXT:
         out.print(styled(f"workspace {place}", "dim"))
     elif workspace is None:
@@ -106,12 +110,20 @@ def run(
 def _carry_out(
     guard: Guard, builtin: Builtin, call: Call, *, yes: bool
 ) -> tuple[Decision, Result | None]:
-    decision = guard.check(
+    admission = guard.admit(
         call.tool, call.args, id=call.id, session=call.session, context=call.context,
         schema=call.schema,
     )  # fmt: skip
-    approved = decision.allowed or (yes and decision.decision == "ask")
-    return decision, builtin.run(call.tool, decision.args) if approved else None
+    decision = admission.decision
+    if not decision.allowed and not (yes and decision.decision == "ask"):
+        return decision, None
+    result = builtin.run(call.tool, decision.args)
+    admission.settle(result.ok)
+    return decision, result
+
+
+def _notice(text: str) -> None:
+    err.print(visible(f"tool-intent: {text}"))
 
 
 def _calls(

@@ -114,13 +114,17 @@ def label(given: str | None, words: Sequence[str]) -> str:
     return guessed
 
 
-def _guard(given: Options) -> Guard:
-    """A new session's guard. Raises Usage where there is no policy, or none that can be used."""
+def _guard(given: Options, server: str | None) -> Guard:
+    """A new session's guard; `server` is the name of the server whose tools are called. Raises
+    Usage where there is no policy, or none that can be used."""
     from tool_intent.compiler.loading import PolicyError, load
     from tool_intent.guard.guard import Guard
+    from tool_intent.guard.recording import ledger
 
     try:
-        return Guard(load(given.policy, remember=True, point="mcp"))
+        artifact = load(given.policy, remember=True, point="mcp")
+        recorder = ledger("mcp", os.getcwd(), server=server)
+        return Guard(artifact, recorder=recorder, notice=note)
     except PolicyError as error:
         from tool_intent.cli.decide import explained
 
@@ -147,7 +151,7 @@ def _serve(given: Options, command: Sequence[str], *, builtin: bool = False) -> 
         from tool_intent.surfaces.mcp.stdio import Proxy
 
         name = None if builtin else label(given.server, command)
-        guard = _guard(given)
+        guard = _guard(given, name)
         for said in guard.notes:
             note(said)
         session = Session(guard, name, elicit=given.ask == "elicit", note=note)
@@ -174,12 +178,12 @@ def _http(given: Options) -> int:
     name = label(
         given.server, [url.hostname.removeprefix("www.").removeprefix("mcp.").split(".")[0]]
     )
-    for said in _guard(given).notes:
+    for said in _guard(given, name).notes:
         note(said)
     elicit = given.ask == "elicit"
     allowed = frozenset({address[0].lower(), *(name.lower() for name in given.allow_host)})
     proxy = HttpProxy(
-        lambda: Session(_guard(given), name, elicit=elicit, note=note), upstream, allowed
+        lambda: Session(_guard(given, name), name, elicit=elicit, note=note), upstream, allowed
     )
     note(f"listening on http://{address[0]}:{address[1]}{url.path or '/'}, for {upstream}")
     serve(proxy, *address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from time import monotonic, time
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import load
+from tool_intent.guard.recording import Recording, ledger
 from tool_intent.guard.standing import Standing, Tried
-from tool_intent.ledger.recorder import NullRecorder, Recorder
+from tool_intent.ledger.recorder import Recorder, Told
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.extend import extend
 from tool_intent.runtime.judge import judge, not_judged
@@ -38,6 +40,23 @@ class Denied(Exception):
         self.decision = decision
 
 
+class Admission:
+    """A call that was judged and recorded. Where it is carried out, `settle` tells what came of
+    it, once; `decision` says whether it may be."""
+
+    __slots__ = ("_settle", "decision")
+
+    def __init__(self, decision: Decision, settle: Callable[[bool], None]) -> None:
+        self.decision = decision
+        self._settle: Callable[[bool], None] | None = settle
+
+    def settle(self, ok: bool) -> None:
+        """Tell whether the tool did its work; only the first time counts."""
+        settle, self._settle = self._settle, None
+        if settle is not None:
+            settle(ok)
+
+
 class Guard:
     """Judges calls by the policies that apply. Thread-safe.
 
@@ -52,10 +71,12 @@ class Guard:
         *,
         recorder: Recorder | None = None,
         now: float | None = None,
+        notice: Callable[[str], None] | None = None,
     ) -> None:
-        """Use `Guard.load`. `now` (seconds since the epoch, UTC) fixes the clock."""
+        """Use `Guard.load`. `now` (seconds since the epoch, UTC) fixes the clock; `notice` takes
+        what the person who runs the host should know of the record, else it is among `notes`."""
         self._artifact = artifact
-        self._recorder: Recorder = NullRecorder() if recorder is None else recorder
+        self._recording = Recording(recorder, notice)
         self._now = now
         self._program = artifact.program
         self._standing = Standing(artifact)
@@ -80,11 +101,13 @@ class Guard:
         """A guard by the policies found from `cwd` (default: the current directory), and by
         `sources`: files, folders or pack names, which add to those and replace none.
 
-        A policy that was found and is broken makes a guard that denies every call. Raises
-        PolicyError where there is no policy, where it asks for nothing, or where one of `sources`
-        is broken.
+        Calls are recorded in the ledger of `cwd`, or by `recorder`. A policy that was found and is
+        broken makes a guard that denies every call. Raises PolicyError where there is no policy,
+        where it asks for nothing, or where one of `sources` is broken.
         """
         artifact = load([str(s) for s in sources], cwd=cwd, remember=True, point="python", now=now)
+        if recorder is None:
+            recorder = ledger("python", os.getcwd() if cwd is None else os.path.abspath(cwd))
         return cls(artifact, recorder=recorder, now=now)
 
     @property
@@ -102,8 +125,9 @@ class Guard:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What whoever runs the host should know of how the policies were loaded."""
-        return self._artifact.notes
+        """What whoever runs the host should know of how the policies were loaded, and of records
+        that could not be kept."""
+        return (*self._artifact.notes, *self._recording.notices)
 
     def check(
         self,
@@ -115,7 +139,7 @@ class Guard:
         context: Mapping[str, Any] | None = None,
         schema: Mapping[str, Any] | None = None,
     ) -> Decision:
-        """The decision on a call of `tool`; `args` is not changed.
+        """The decision on a call of `tool`; `args` is not changed, and nothing is recorded.
 
         `id` is echoed. Calls of one `session` (also those that name none) are each other's
         history; an allowed one counts as passed once the next is checked. `context` is what the
@@ -219,13 +243,13 @@ class Guard:
 
         Raises Denied where the call is not allowed; then `execute` has not run.
         """
-        decision, tried = self._admit(tool, args, **as_check)
+        admission = self._allowed(tool, args, as_check)
         ok = False
         try:
-            result = execute(_arguments(decision))
+            result = execute(_arguments(admission.decision))
             ok = True
         finally:
-            self._came_of(decision, tried, ok, as_check.get("session"))
+            admission.settle(ok)
         return result
 
     async def acall(
@@ -236,14 +260,31 @@ class Guard:
         **as_check: Any,
     ) -> Result:
         """`call`, for an `execute` that is awaited."""
-        decision, tried = self._admit(tool, args, **as_check)
+        admission = self._allowed(tool, args, as_check)
         ok = False
         try:
-            result = await execute(_arguments(decision))
+            result = await execute(_arguments(admission.decision))
             ok = True
         finally:
-            self._came_of(decision, tried, ok, as_check.get("session"))
+            admission.settle(ok)
         return result
+
+    def admit(self, tool: str, args: Any, **as_check: Any) -> Admission:
+        """Judge and record a call that the caller carries out itself, if it may: with
+        `decision.args`, and telling what came of it with `settle`."""
+        decision, tried = self._judged(tool, args, **as_check, will_tell=True)
+        ticket = None
+        if self._recording.keeps:
+            decision, ticket = self._recording.decision(self._told(tool, args, decision, as_check))
+
+        def settle(ok: bool) -> None:
+            if decision.allowed:
+                for sessions, number in tried:
+                    session = as_check.get("session")
+                    sessions.came_of(session, number, "passed" if ok else "failed")
+            self._recording.outcome(ticket, ok)
+
+        return Admission(decision, settle)
 
     def tool(self, function: Callable[..., Any]) -> GuardedTool:
         """Decorator: calls of the function carry the policy's fields as keyword arguments.
@@ -262,19 +303,20 @@ class Guard:
             if program.tool not in self._schemas:
                 self._plain[program.tool] = program
 
-    def _came_of(
-        self, decision: Decision, tried: tuple[Tried, ...], ok: bool, session: str | None
-    ) -> None:
-        for sessions, number in tried:
-            sessions.came_of(session, number, "passed" if ok else "failed")
-        self._recorder.outcome(decision, ok, session)
+    def _allowed(self, tool: str, args: Any, as_check: dict[str, Any]) -> Admission:
+        admission = self.admit(tool, args, **as_check)
+        if not admission.decision.allowed:
+            raise Denied(admission.decision)
+        return admission
 
-    def _admit(self, tool: str, args: Any, **as_check: Any) -> tuple[Decision, tuple[Tried, ...]]:
-        decision, tried = self._judged(tool, args, **as_check, will_tell=True)
-        self._recorder.decision(decision, as_check.get("session"))
-        if not decision.allowed:
-            raise Denied(decision)
-        return decision, tried
+    def _told(self, tool: str, args: Any, decision: Decision, as_check: dict[str, Any]) -> Told:
+        program = self._artifact.program(tool)
+        context = as_check.get("context")
+        call = Call(
+            as_check.get("id"), tool, args, None if context is None else dict(context),
+            as_check.get("session"),
+        )  # fmt: skip
+        return Told(call, decision, program.kinds, program.roles, self._standing.keeping)
 
 
 def _arguments(decision: Decision) -> dict[str, Any]:

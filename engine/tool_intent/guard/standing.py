@@ -19,7 +19,7 @@ from tool_intent.policy.opening import is_waivers
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.extend import Advert, collisions
 from tool_intent.runtime.judge import not_judged, without
-from tool_intent.runtime.model import Call, Finding
+from tool_intent.runtime.model import Call, Finding, Keeping
 from tool_intent.runtime.sessions import Sessions
 from tool_intent.runtime.strip import Carrier, Steps
 from tool_intent.runtime.together import adverts_of, digest_of, together
@@ -81,6 +81,12 @@ class Standing:
     def digest(self) -> str:
         """The digest of the policies that judge, together."""
         return digest_of(j.artifact.digest for j in self._judges())
+
+    @property
+    def keeping(self) -> Keeping:
+        """What the policies that judge ask of the record, together."""
+        first, newest = self.begin.artifact.keeping, self.newest
+        return first if newest is self.begin else first.with_(newest.artifact.keeping)
 
     def look(self) -> bool:
         """See what changed on disk, if it is time to. Whether anything but the policy that the

@@ -76,6 +76,9 @@ class Appender:
                 self._close()
                 why = (error.strerror or error.__class__.__name__).lower()
                 raise LedgerError(f"{error.filename or self.folder}: {why}") from None
+            except BaseException:
+                self._close()  # and with it the lock, wherever this came from
+                raise
 
     def close(self) -> None:
         """Let go of the segment; the next record opens it again."""

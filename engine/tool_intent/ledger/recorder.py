@@ -2,17 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from tool_intent.runtime.model import Call, Keeping
+
+if TYPE_CHECKING:
+    from tool_intent.runtime.decision import Decision
+
+
+class Told(NamedTuple):
+    """A call as a surface judged it: the call, the decision, what its tool does and which of its
+    arguments play which roles (as a program says), and what policies ask of the record. `parent`
+    is the host's id of the call that made it; `omitted` describes texts that the host kept to
+    itself, in the place of which the arguments have an empty one."""
+
+    call: Call
+    decision: Decision
+    kinds: tuple[str, ...] = ()
+    roles: Mapping[str, tuple[tuple[str, ...], ...]] = {}
+    keeping: Keeping = Keeping()
+    parent: str | None = None
+    omitted: tuple[Any, ...] = ()
+
+
+class Image(NamedTuple):
+    """A file that a call may change: its place on disk, its path as recorded, its content's id
+    before the call (None: no file), and the places of the call that are about it."""
+
+    place: str
+    path: str
+    pre: str | None
+    entries: tuple[str, ...]
+
+
+class Ticket(NamedTuple):
+    """A decision that was recorded: its record's id, and what its outcome is to look at."""
+
+    id: str
+    files: tuple[Image, ...] = ()
+    sync: bool = False
 
 
 class Recorder(Protocol):
-    """Keeps what was decided and what came of it. A recorder that raises stops the call."""
+    """Keeps what was decided and what came of it. Both raise where they cannot."""
 
-    def decision(self, decision: Any, session: str | None) -> None:
-        """Keep a decision; returns before the call is forwarded."""
+    def decision(self, told: Told) -> Ticket | None:
+        """Keep a decision; returns before the call is forwarded. None where nothing is kept."""
 
-    def outcome(self, decision: Any, ok: bool, session: str | None) -> None:
-        """Keep what came of an allowed call."""
+    def outcome(self, ticket: Ticket, ok: bool) -> None:
+        """Keep what came of a call that was carried out."""
 
 
 class NullRecorder:
@@ -20,8 +59,8 @@ class NullRecorder:
 
     __slots__ = ()
 
-    def decision(self, decision: Any, session: str | None) -> None:
-        pass
+    def decision(self, told: Told) -> Ticket | None:  # noqa: ARG002 (as the protocol says)
+        return None
 
-    def outcome(self, decision: Any, ok: bool, session: str | None) -> None:
+    def outcome(self, ticket: Ticket, ok: bool) -> None:
         pass

@@ -6,7 +6,8 @@ Methods, protocol 1 (`Params` name what each takes):
     hello {protocol, cwd, held}      the policies in force; first of all, and once
     extend {tools}                   what each tool is to advertise
     decide {tool, args, id, session} the decision on a call, and where its fields are
-    outcome {session, id, outcome}   `passed` or `failed`
+    ended {session, id, outcome}     `passed` or `failed`: a call is over, its files as it left them
+    outcome {session, id, outcome}   the same, once its turn is over: it counts from now on
     refused {session, tool}          a refusal by the host or a person, to be counted
     reload {}                        look whether the policy on disk is another
     status {}                        the policies in force, with their files
@@ -24,6 +25,7 @@ from typing import IO, Any, Final
 
 from tool_intent.__about__ import __version__
 from tool_intent.compiler.loading import PolicyError
+from tool_intent.guard.recording import ledger
 from tool_intent.runtime.model import Call
 from tool_intent.runtime.wire import NotJson, parse
 from tool_intent.surfaces.judging import Judgement, Judging, Plan, State, Unavailable
@@ -75,6 +77,7 @@ class Server:
             "hello": self._hello,
             "extend": self._extend,
             "decide": self._decide,
+            "ended": self._ended,
             "outcome": self._outcome,
             "refused": self._refused,
             "reload": self._reload,
@@ -116,7 +119,9 @@ class Server:
                 f" {__version__} protocol {PROTOCOL}: run `tool-intent pi install` again",
             )
         try:
-            self._judging = Judging(_text(params, "cwd"), held=params.get("held") or (), point="pi")
+            cwd = _text(params, "cwd")
+            held = params.get("held") or ()
+            self._judging = Judging(cwd, held=held, recorder=ledger("pi", cwd), point="pi")
         except (Unavailable, PolicyError) as error:
             raise RpcError(_REQUEST, str(error)) from None
         python = ".".join(map(str, sys.version_info[:3]))
@@ -136,7 +141,21 @@ class Server:
             params.get("now"),
         )
         again, invalid = params.get("again") is True, params.get("invalid") is True
-        return _judgement(self._ready.decide(call, again=again, invalid=invalid))
+        parent, omitted = params.get("parent"), params.get("omitted")
+        return _judgement(
+            self._ready.decide(
+                call,
+                again=again,
+                invalid=invalid,
+                parent=parent if isinstance(parent, str) else None,
+                omitted=tuple(omitted) if isinstance(omitted, list) else (),
+            )
+        )
+
+    def _ended(self, params: dict[str, Any]) -> dict[str, Any]:
+        ok = params.get("outcome") == "passed"
+        self._ready.ended(params.get("session"), params.get("id"), ok)
+        return {}
 
     def _outcome(self, params: dict[str, Any]) -> dict[str, Any]:
         ok = params.get("outcome") == "passed"

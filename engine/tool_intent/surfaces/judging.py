@@ -5,24 +5,26 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import reduce
 from time import time
 from typing import Any, Final, NamedTuple
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.cache import home, within
 from tool_intent.compiler.loading import AsksNothing, NoneFound, load, reopen
-from tool_intent.ledger.recorder import NullRecorder, Recorder
+from tool_intent.guard.recording import UNRECORDED, Recording
+from tool_intent.ledger.recorder import Recorder, Ticket, Told
 from tool_intent.runtime.decision import Decision, decided
 from tool_intent.runtime.extend import Advert, collisions, extend
-from tool_intent.runtime.judge import not_judged, without
+from tool_intent.runtime.judge import without
 from tool_intent.runtime.message import model_message
-from tool_intent.runtime.model import Call, Finding, Point, Verdict
+from tool_intent.runtime.model import Call, Finding, Keeping, Point, Verdict
 from tool_intent.runtime.pointer import plain, tokens
 from tool_intent.runtime.program import Program
 from tool_intent.runtime.session import Outcome
-from tool_intent.runtime.sessions import Sessions
 from tool_intent.runtime.strip import Carrier, Steps, places
+from tool_intent.runtime.together import together
+from tool_intent.surfaces.held import Held, held_by, judged_by, merged
 
 #: What is judged by where no policy is found: whoever installs a surface wants reasons.
 FALLBACK: Final = "std/baseline"
@@ -73,9 +75,10 @@ class Judgement(NamedTuple):
     policies: tuple[str, ...]
 
 
-class _Held(NamedTuple):
-    artifact: Artifact
-    sessions: Sessions | None
+class _Open(NamedTuple):
+    tool: str
+    verdict: Verdict
+    ticket: Ticket | None
 
 
 class Judging:
@@ -102,22 +105,22 @@ class Judging:
         self._cwd = cwd
         self._point = point
         self._environ = os.environ if environ is None else environ
-        self._recorder: Recorder = NullRecorder() if recorder is None else recorder
+        self._recording = Recording(recorder)
         self._expect_outside()
         artifact, self._notes = self._load()
-        self._first = _held(self._reopened(held[0], artifact) if held else artifact)
-        self._now = self._first if self._same(artifact) else _held(artifact)
+        self._first = held_by(self._reopened(held[0], artifact) if held else artifact)
+        self._now = self._first if self._same(artifact) else held_by(artifact)
         self._schemas: dict[str, dict[str, Any]] = {}
         self._advertised: dict[str, dict[Carrier, None]] = {}
         self._refusals: OrderedDict[tuple[str | None, str], int] = OrderedDict()
-        self._open: OrderedDict[tuple[str | None, Any], Decision] = OrderedDict()
+        self._open: OrderedDict[tuple[str | None, Any], _Open] = OrderedDict()
 
     @property
     def state(self) -> State:
         """The policies in force."""
         artifacts = [h.artifact for h in self._all]
         asks = not any(note.startswith("nothing is asked") for note in self._notes)
-        notes = [*self._notes, *(n for a in artifacts for n in a.notes)]
+        notes = [*self._notes, *(n for a in artifacts for n in a.notes), *self._recording.notices]
         if len(artifacts) > 1:
             notes.append(
                 "the policy changed on disk: this session is judged by the one it began with and"
@@ -150,7 +153,7 @@ class Judging:
         if self._same(artifact):
             self._now = self._first
         elif artifact.digest != self._now.artifact.digest:
-            self._now = _held(artifact)
+            self._now = held_by(artifact)
         return self.state
 
     def extend(self, tool: Mapping[str, Any]) -> Plan:
@@ -164,7 +167,7 @@ class Judging:
             self._schemas[name] = schema
         else:
             self._schemas.pop(name, None)
-        adverts = _merged(programs)
+        adverts = merged(programs)
         extended, refused = extend(tool, adverts)
         closed = {place for place, _ in refused}
         said = tuple(a for a in adverts if ".".join(a.at).replace(".[]", "[]") not in closed)
@@ -180,25 +183,36 @@ class Judging:
             None if anything else tuple(sorted({n for names in reads for n in names or ()})),
         )
 
-    def decide(self, call: Call, *, again: bool = False, invalid: bool = False) -> Judgement:
+    def decide(
+        self,
+        call: Call,
+        *,
+        again: bool = False,
+        invalid: bool = False,
+        parent: str | None = None,
+        omitted: tuple[Any, ...] = (),
+    ) -> Judgement:
         """The decision on a call, by every policy in force; the strongest stands.
 
         The outcome of an allowed call is told later, with `outcome`. `again` is for a call that an
         earlier process has judged and recorded, and that this one is to remember; `invalid` for one
-        that the host has refused already: passing here does not end a row of refusals.
+        that the host has refused already: passing here does not end a row of refusals. `parent` and
+        `omitted` are for the record, as in `ledger.recorder.Told`.
         """
         call = call._replace(
             now=time() if call.now is None else call.now, schema=self._schemas.get(call.tool)
         )
-        found: dict[Finding, None] = {}
-        for held in self._all:
-            judged = _judged(held, call, spends=not (again or invalid))
-            found.update(dict.fromkeys(judged.findings))
+        judged = [judged_by(held, call, spends=not (again or invalid)) for held in self._all]
+        found = dict.fromkeys(f for decision in judged for f in decision.findings)
         policies = tuple(h.artifact.digest for h in self._all)
         decision = decided(call.id, call.tool, tuple(found), None, (), " ".join(policies))
+        ticket = None
+        if not again and self._recording.keeps:
+            said = together(judged, found, self._advertised.get(call.tool, ()), decision.policy)
+            recorded, ticket = self._recorded(Told(call, said, parent=parent, omitted=omitted))
+            found |= dict.fromkeys(f for f in recorded.findings if f.rule == UNRECORDED)
+            decision = decided(call.id, call.tool, tuple(found), None, (), decision.policy)
         verdict = decision.decision
-        if not again:
-            self._recorder.decision(decision, call.session)
         passes = verdict == "allow" and not invalid
         refused = True if verdict == "deny" else False if passes else None
         count = self._counted(call.session, call.tool, refused)
@@ -206,12 +220,12 @@ class Judging:
             stop = count >= self.state.max_retries
             message = model_message(call.tool, verdict, tuple(found))
             if verdict == "deny" and stop:
-                said = message.rpartition("\n")[0]
-                message = f"{said}\n{enough(call.tool, count)}"
+                first = message.rpartition("\n")[0]
+                message = f"{first}\n{enough(call.tool, count)}"
             strip = self._strip(call) if verdict == "ask" else ()
-            self._keep(call, decision)
+            self._keep(call, verdict, ticket)
             return Judgement(verdict, message, tuple(found), strip, stop, count, policies)
-        self._keep(call, decision)
+        self._keep(call, verdict, ticket)
         return Judgement(verdict, None, tuple(found), self._strip(call), False, 0, policies)
 
     def outcome(self, session: str | None, id: Any, ok: bool) -> None:
@@ -221,11 +235,19 @@ class Judging:
         for held in self._all:
             if held.sessions is not None:
                 held.sessions.outcome(session, id, outcome)
-        decision = self._open.pop((session, id), None)
-        if decision is not None:
-            if decision.decision == "ask":
-                self._counted(session, decision.tool, False)
-            self._recorder.outcome(decision, ok, session)
+        opened = self._open.pop((session, id), None)
+        if opened is not None:
+            if opened.verdict == "ask":
+                self._counted(session, opened.tool, False)
+            self._recording.outcome(opened.ticket, ok)
+
+    def ended(self, session: str | None, id: Any, ok: bool) -> None:
+        """Record what came of a call while its files are as it left them; `outcome` may be told
+        later, when other calls have changed them."""
+        opened = self._open.get((session, id))
+        if opened is not None and opened.ticket is not None:
+            self._open[session, id] = opened._replace(ticket=None)
+            self._recording.outcome(opened.ticket, ok)
 
     def refused(self, session: str | None, tool: str) -> str | None:
         """Count a refusal that was not ours (the host's own, or a person's); what to tell the model
@@ -234,7 +256,7 @@ class Judging:
         return enough(tool, count) if count >= self.state.max_retries else None
 
     @property
-    def _all(self) -> tuple[_Held, ...]:
+    def _all(self) -> tuple[Held, ...]:
         return (self._first,) if self._now is self._first else (self._first, self._now)
 
     def _same(self, artifact: Artifact) -> bool:
@@ -321,8 +343,15 @@ class Judging:
             self._refusals.popitem(last=False)
         return before + 1
 
-    def _keep(self, call: Call, decision: Decision) -> None:
-        self._open[call.session, call.id] = decision
+    def _recorded(self, told: Told) -> tuple[Decision, Ticket | None]:
+        programs = self._programs(told.call.tool)
+        roles = {role: at for p in reversed(programs) for role, at in p.roles.items()}
+        kinds = tuple(dict.fromkeys(kind for p in programs for kind in p.kinds))
+        keeping = reduce(Keeping.with_, (h.artifact.keeping for h in self._all))
+        return self._recording.decision(told._replace(kinds=kinds, roles=roles, keeping=keeping))
+
+    def _keep(self, call: Call, verdict: Verdict, ticket: Ticket | None) -> None:
+        self._open[call.session, call.id] = _Open(call.tool, verdict, ticket)
         if len(self._open) > _MOST_COUNTED:
             self._open.popitem(last=False)
 
@@ -332,35 +361,4 @@ def enough(tool: str, refusals: int) -> str:
     return (
         f"This is refusal {refusals} of {plain(tool)} in a row. Do not send it again: stop, tell"
         " the user what is refused and why, and ask how to go on."
-    )
-
-
-def _held(artifact: Artifact) -> _Held:
-    return _Held(artifact, Sessions(artifact.new_history) if artifact.reads_history else None)
-
-
-def _judged(held: _Held, call: Call, *, spends: bool) -> Decision:
-    decide = partial(held.artifact.decide, spends=spends)
-    try:
-        if held.sessions is None:
-            return decide(call)
-        return held.sessions.judge(call, decide, will_tell=True)[0]
-    except Exception as error:
-        return not_judged(call.tool, call.id, held.artifact.digest, error)
-
-
-def _merged(programs: Sequence[Program]) -> tuple[Advert, ...]:
-    """The adverts of all programs: what one requires is required, in the newest one's words."""
-    if len(programs) == 1:
-        return programs[0].adverts
-    found: dict[Steps, dict[str, tuple[dict[str, Any], bool]]] = {}
-    for program in programs:
-        for advert in program.adverts:
-            there = found.setdefault(advert.at, {})
-            for name, schema, required in advert.properties:
-                before = there.get(name, (schema, False))
-                there[name] = (schema, required or before[1])
-    return tuple(
-        Advert(at, tuple((name, schema, needed) for name, (schema, needed) in there.items()))
-        for at, there in found.items()
     )

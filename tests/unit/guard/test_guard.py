@@ -15,6 +15,8 @@ import pytest
 
 import tool_intent
 from tool_intent import Call, Denied, Guard, PolicyError
+from tool_intent.ledger.place import LedgerError
+from tool_intent.ledger.recorder import NullRecorder, Ticket, Told
 
 GOOD = {"path": "a", "content": "b", "intent": "i", "rationale": "because"}
 BAD = {"path": "a", "content": "b", "intent": "i", "rationale": "No"}
@@ -276,19 +278,46 @@ def test_a_function_whose_arguments_have_no_names_cannot_be_a_tool(guard: Guard)
             return sum(numbers)
 
 
-def test_a_recorder_that_fails_stops_the_call(policy: str, tmp_path: Path) -> None:
-    class Full:
-        def decision(self, decision: Any, session: str | None) -> None:
-            raise OSError("no space left")
+class _Fails:
+    """A recorder whose disk is full, or that has a fault."""
 
-        def outcome(self, decision: Any, ok: bool, session: str | None) -> None:
-            raise AssertionError("nothing ran")
+    def __init__(self, error: Exception) -> None:
+        self.error = error
 
+    def decision(self, told: Told) -> None:
+        raise self.error
+
+    def outcome(self, ticket: Ticket, ok: bool) -> None:
+        raise AssertionError("there is no record that this would be the outcome of")
+
+
+@pytest.mark.parametrize(
+    ("error", "required", "runs"),
+    [
+        (OSError("no space left"), False, True),
+        (OSError("no space left"), True, False),
+        (LedgerError("no space left"), False, True),
+        (LedgerError("no space left"), True, False),
+        (ValueError("no space left"), False, False),
+    ],
+)
+def test_no_record_is_no_call_where_one_is_required_or_the_recorder_is_at_fault(
+    error: Exception, required: bool, runs: bool, tmp_path: Path
+) -> None:
+    text = "version: 1\nextends: std/baseline\n" + "audit: {required: true}\n" * required
+    (tmp_path / "p.yaml").write_text(text)
     tool = Tool()
-    guard = Guard.load(policy, cwd=str(tmp_path), recorder=Full())
-    with pytest.raises(OSError, match="no space"):
+    guard = Guard.load("p.yaml", cwd=str(tmp_path), recorder=_Fails(error))
+    if runs:
         guard.call("write", GOOD, tool)
-    assert tool.calls == []
+    else:
+        with pytest.raises(Denied) as denied:
+            guard.call("write", GOOD, tool)
+        (finding,) = denied.value.decision.findings
+        assert (finding.rule, finding.effect) == ("audit/unrecorded", "deny")
+        assert "no space" not in str(denied.value), "what is wrong with the disk is for a person"
+    assert len(tool.calls) == runs
+    assert guard.notes[-1] == "a decision was not recorded: no space left"
 
 
 def test_the_decision_is_recorded_before_the_tool_runs_and_the_outcome_after(
@@ -297,17 +326,27 @@ def test_the_decision_is_recorded_before_the_tool_runs_and_the_outcome_after(
     events: list[str] = []
 
     class Keeps:
-        def decision(self, decision: Any, session: str | None) -> None:
-            events.append(f"{decision.decision} in {session}")
+        def decision(self, told: Told) -> Ticket:
+            events.append(f"{told.decision.decision} in {told.call.session}")
+            return Ticket("7")
 
-        def outcome(self, decision: Any, ok: bool, session: str | None) -> None:
-            events.append(f"outcome {ok}")
+        def outcome(self, ticket: Ticket, ok: bool) -> None:
+            events.append(f"outcome of {ticket.id}: {ok}")
+
+    def fails(_: Any) -> None:
+        raise KeyError
 
     guard = Guard.load(policy, cwd=str(tmp_path), recorder=Keeps())
     guard.call("write", GOOD, lambda _: events.append("runs"), session="s")
+    with pytest.raises(KeyError):
+        guard.call("write", GOOD, fails)
     with pytest.raises(Denied):
         guard.call("write", BAD, lambda _: events.append("runs"))
-    assert events == ["allow in s", "runs", "outcome True", "deny in None"]
+    guard.check("write", GOOD)
+    assert events == [
+        "allow in s", "runs", "outcome of 7: True", "allow in None", "outcome of 7: False",
+        "deny in None",
+    ]  # fmt: skip
 
 
 def test_eight_threads_get_the_answers_that_one_gets(policy: str, tmp_path: Path) -> None:
@@ -373,7 +412,9 @@ def test_an_exception_at_any_line_of_judging_leaves_the_tool_uncalled(
     args = {"edits": [{"intent": "é", "rationale": "because it is"}], "ünder": [1, {"a": 2.5}]}
 
     def prepared() -> Guard:
-        guard = Guard.load(policy, cwd=str(tmp_path))
+        # Recording is the same for both, and costs each line a write.
+        recorder = None if known_before else NullRecorder()
+        guard = Guard.load(policy, cwd=str(tmp_path), recorder=recorder)
         if known_before:
             guard.check("edit", args)
         return guard

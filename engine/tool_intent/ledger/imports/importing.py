@@ -9,13 +9,13 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from tool_intent.ledger.appending import Appender
+from tool_intent.ledger.bodies import Redactor
 from tool_intent.ledger.imports import claude_code, pi
 from tool_intent.ledger.imports.model import NotASession, Row, Seen
 from tool_intent.ledger.members import part
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.reading import records
-from tool_intent.ledger.records import LONGEST_TEXT, Record, kept_value, without_absent
-from tool_intent.runtime.secrets import redacted
+from tool_intent.ledger.records import Record, without_absent
 from tool_intent.runtime.wire import NotJson, dump, parse
 
 #: Fields that are taken for provenance: no policy says which a session had.
@@ -92,14 +92,14 @@ class Importer:
             self._appender.append("outcome", outcome | {"imported": origin | when})
 
     def _decision(self, seen: Seen) -> Record:
-        redactions: list[Record] = []
+        redactor = Redactor()
         entries = [
-            {"at": at, **{k: _kept(v, f"{at}/{k}", redactions) for k, v in said.items()}}
+            {"at": at, **{k: redactor.value(f"{at}/{k}", v) for k, v in said.items()}}
             for at, said in _said(seen.args, (*FIELDS, *seen.own))
         ]
         executed = _stripped(seen.args)
         kept: dict[str, Any] = {
-            k: _kept(executed[k], f"/{k}", redactions) for k in _KEPT if k in executed
+            k: redactor.value(f"/{k}", executed[k]) for k in _KEPT if k in executed
         }
         refused = seen.result is not None and seen.result.refused
         return without_absent(
@@ -116,7 +116,7 @@ class Importer:
                 "args": {"original": _digest(seen.args), "executed": _digest(executed)}
                 | without_absent({"kept": kept}),
                 "decision": {"verdict": "deny" if refused else "allow", "policy": ""},
-                "redactions": redactions,
+                "redactions": redactor.notes,
             }
         )
 
@@ -191,16 +191,6 @@ def _stripped(args: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in args.items()
         if name not in FIELDS
     }
-
-
-def _kept(value: Any, at: str, redactions: list[Record]) -> Any:
-    """A value as a record keeps it, without credentials."""
-    kept = kept_value(value)
-    if not isinstance(kept, str):
-        return kept
-    clean, kinds = redacted(kept)
-    redactions += [{"at": at, "kind": kind} for kind in dict.fromkeys(kinds)]
-    return clean[:LONGEST_TEXT]
 
 
 def _digest(args: Mapping[str, Any]) -> str:

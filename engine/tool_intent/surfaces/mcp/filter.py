@@ -8,7 +8,7 @@ from collections.abc import Callable
 from os import urandom
 from typing import Any, Final
 
-from tool_intent.runtime.decision import Decision
+from tool_intent.guard.guard import Admission
 from tool_intent.runtime.pointer import quoted
 from tool_intent.runtime.wire import dump
 from tool_intent.surfaces.mcp import messages
@@ -22,7 +22,7 @@ from tool_intent.surfaces.mcp.approval import (
     can_ask,
     ours,
 )
-from tool_intent.surfaces.mcp.calls import Admitted, admit
+from tool_intent.surfaces.mcp.calls import Admitted
 from tool_intent.surfaces.mcp.listing import Known, is_listing
 from tool_intent.surfaces.mcp.messages import Malformed, Message
 from tool_intent.surfaces.mcp.pending import Batch, Pending, Waiting, outcome
@@ -143,34 +143,33 @@ class Filter:
         args = message.params.get("arguments", {})
         approvals = self._session.approvals
         said = "none" if approvals is None else approvals.resumed(message)
-        judged = admit(
-            self._session.guard,
+        admission = self._session.guard.admit(
             self._session.whole_name(message.params["name"]),
             args,
             id=message.value["id"],
             context=self._session.context,
             schema=known.schema,
         )
-        approved = None
-        if not isinstance(judged, Admitted):
-            if judged.decision != "ask" or not self._may_go_on(message, said):
-                self._denied(message, judged, said == "declined", batch)
+        decision, approved = admission.decision, None
+        if not decision.allowed:
+            if decision.decision != "ask" or not self._may_go_on(message, said):
+                self._denied(message, admission, said == "declined", batch)
                 return
             approved = called(message)
-        cuts = removals(args, judged.args)
+        cuts = removals(args, decision.args)
         whole: Cuts = {"arguments": cuts} if cuts else {}
         if said != "none":
             whole |= ours(message)
-        call = judged if isinstance(judged, Admitted) else None
-        self._send_call(message, below(("params",), whole), batch, call=call, approved=approved)
+        cuts = below(("params",), whole)
+        self._send_call(message, cuts, batch, Admitted(admission), approved=approved)
 
     def _send_call(
         self,
         message: Message,
         cuts: Cuts,
         batch: Batch | None,
+        call: Admitted,
         *,
-        call: Admitted | None = None,
         approved: str | None = None,
     ) -> None:
         assert message.id is not None
@@ -178,11 +177,12 @@ class Filter:
         self.to_server.append(cut(message.text, cuts).encode() + message.end)
 
     def _denied(
-        self, message: Message, decision: Decision, declined: bool, batch: Batch | None
+        self, message: Message, admission: Admission, declined: bool, batch: Batch | None
     ) -> None:
+        decision = admission.decision
         approvals = None if declined or decision.decision != "ask" else self._session.approvals
         if approvals is not None and can_ask(message, self._session.capabilities):
-            self._ask(message, decision, approvals, batch)
+            self._ask(message, admission, approvals, batch)
             return
         text = DECLINED if declined else decision.message or ""
         self._answer(messages.refusal(message.id or "", text, modern=message.modern), batch)
@@ -199,13 +199,16 @@ class Filter:
     # --- asking the person -----------------------------------------------------------------------
 
     def _ask(
-        self, message: Message, decision: Decision, approvals: Approvals, batch: Batch | None
+        self, message: Message, admission: Admission, approvals: Approvals, batch: Batch | None
     ) -> None:
+        decision = admission.decision
+
         def answered(yes: bool) -> None:
             if yes:
                 cuts = removals(message.params.get("arguments", {}), decision.args)
                 whole = below(("params", "arguments"), cuts)
-                self._send_call(message, whole, batch, approved=called(message))
+                call = Admitted(admission)
+                self._send_call(message, whole, batch, call, approved=called(message))
             else:
                 refusal = messages.refusal(message.id or "", DECLINED, modern=message.modern)
                 self._answer(refusal, batch)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tool_intent.guard.guard import Guard
-from tool_intent.ledger.recorder import NullRecorder
+from tool_intent.ledger.recorder import NullRecorder, Told
+from tool_intent.runtime.model import Keeping
 
 from .conftest import TOOLS, Bench, call, parsed, request, result
 
@@ -278,17 +279,30 @@ def test_when_the_server_is_gone_everything_is_answered(bench: Bench) -> None:
 class _FullDisk(NullRecorder):
     """A recorder that can keep nothing."""
 
-    def decision(self, decision: Any, session: str | None) -> None:
+    def decision(self, told: Told) -> None:
         raise OSError("the disk is full")
 
 
-def test_a_call_that_cannot_be_recorded_is_not_passed_on(artifact: Any) -> None:
-    bench = Bench(Guard(artifact, recorder=_FullDisk()), elicit=False)
+def test_a_call_that_cannot_be_recorded_is_passed_on_with_a_notice(artifact: Any) -> None:
+    notices: list[str] = []
+    guard = Guard(artifact, recorder=_FullDisk(), notice=notices.append)
+    bench = Bench(guard, elicit=False)
+    bench.list()
+    for number in (1, 2):
+        _, sent = bench.client(call(number, "run", intent="Go."))
+        assert len(sent) == 1
+    assert notices == ["a decision was not recorded: the disk is full"]
+
+
+def test_a_call_that_cannot_be_recorded_is_refused_where_a_record_is_required(
+    artifact: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifact, "_keeping", Keeping(required=True))
+    bench = Bench(Guard(artifact, recorder=_FullDisk(), notice=str), elicit=False)
     bench.list()
     (said,), sent = bench.client(call(1, "run", intent="Go."))
     assert sent == []
-    assert json.loads(said)["error"]["code"] == -32603
-    assert "the disk is full" in bench.notes[-1]
+    assert "this call cannot be recorded" in json.loads(said)["result"]["content"][0]["text"]
 
 
 def test_a_schema_that_faults_the_engine_refuses_the_tools_calls(

@@ -173,6 +173,13 @@ export default function (pi: ExtensionAPI): void {
 
 	pi.on("tool_result", async (event) => {
 		outcomes.set(event.toolCallId, !event.isError);
+		try {
+			// For the record, while the files are as this call left them.
+			const outcome = event.isError ? "failed" : "passed";
+			if (session?.bridge.pid) await session.bridge.call("ended", { session: session.id, id: event.toolCallId, outcome });
+		} catch {
+			// The engine is gone: the next call is denied, or judged by one that is told all again.
+		}
 	});
 
 	/**

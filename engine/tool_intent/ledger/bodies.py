@@ -1,0 +1,142 @@
+"""The bodies of decisions and outcomes. Credentials are left out here, once and for all readers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any, Final
+
+from tool_intent.ledger.recorder import Image, Told
+from tool_intent.ledger.records import LONGEST_TEXT, Record, kept_value, without_absent
+from tool_intent.ledger.touching import actions, kept_arguments
+from tool_intent.runtime.pointer import escape
+from tool_intent.runtime.secrets import redacted
+from tool_intent.runtime.wire import dump
+
+#: Findings of one call that are recorded; more say nothing new.
+_MOST_RULES: Final = 256
+
+
+class Redactor:
+    """Leaves credentials out of texts, and notes where."""
+
+    def __init__(self) -> None:
+        self.notes: list[Record] = []
+
+    def value(self, at: str, value: Any) -> Any:
+        """A value as a record keeps it; `at` is its JSON Pointer in the arguments."""
+        if not isinstance(value, str):
+            value = kept_value(value)
+        if not isinstance(value, str):
+            return value
+        # A credential must not be cut in two, and so become one that is not known.
+        text, kinds = redacted(value[: LONGEST_TEXT + 4_096])
+        self.notes += [{"at": at, "kind": kind} for kind in dict.fromkeys(kinds)]
+        return text[:LONGEST_TEXT]
+
+
+def decision_body(
+    told: Told,
+    session: Mapping[str, Any],
+    actor: Mapping[str, Any],
+    surface: str,
+    server: str | None,
+    files: Iterable[Image],
+    mended: str | None,
+) -> Record:
+    """The members of a decision's record, in the order of the format."""
+    call, decision = told.call, told.decision
+    redactor = Redactor()
+    executed = decision.args
+    entries = [_entry(said, redactor) for said in decision.provenance]
+    before = len(redactor.notes)
+    kept = {
+        name: redactor.value(f"/{escape(name)}", value)
+        for name, value in kept_arguments(told, executed or {}).items()
+    }
+    args = {
+        "original": _digest(call.args, told.omitted),
+        "executed": None if executed is None else _digest(executed, told.omitted),
+        "kept": kept,
+        "redacted": True if len(redactor.notes) > before else None,
+    }
+    silent = Redactor()
+    acts = [{k: silent.value("", v) for k, v in action.items()} for action in actions(told)]
+    return without_absent(
+        {
+            "session": session,
+            "actor": actor,
+            "call": _call(told, surface, server),
+            "entries": entries,
+            "actions": acts,
+            "args": without_absent(args),
+            "decision": _decision(told, mended),
+            "files": [{"path": image.path, "pre": image.pre} for image in files],
+            "redactions": redactor.notes,
+        }
+    )
+
+
+def outcome_body(of: str, ok: bool, files: Iterable[tuple[Image, str | None]]) -> Record:
+    """The members of an outcome's record; each file with its content's id after the call."""
+    told = [
+        {"path": image.path, "pre": image.pre, "post": post}
+        | ({"entries": list(image.entries)} if image.entries else {})
+        for image, post in files
+    ]
+    return {"of": of, "ok": ok} | ({"files": told} if told else {})
+
+
+def executed_digest(told: Told) -> str:
+    """What makes two calls the same but for their reasons."""
+    return _digest(told.decision.args, told.omitted)
+
+
+def _entry(said: Mapping[str, Any], redactor: Redactor) -> Record:
+    at = said["at"]
+    return {
+        name: value if name == "at" else redactor.value(f"{at}/{escape(name)}", value)
+        for name, value in said.items()
+    }
+
+
+def _call(told: Told, surface: str, server: str | None) -> Record:
+    members = {
+        "id": kept_value(told.call.id),
+        "tool": told.call.tool,
+        "server": server,
+        "surface": surface,
+        "parent": told.parent,
+    }
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _decision(told: Told, mended: str | None) -> Record:
+    rules: list[Record] = [
+        {"id": f.rule, "effect": f.effect, "at": f.at}
+        | ({} if f.origin is None else {"origin": str(f.origin)})
+        | ({} if f.waived is None else {"waived": f.waived, "was": f.was})
+        for f in told.decision.findings[:_MOST_RULES]
+    ]
+    return without_absent(
+        {
+            "verdict": told.decision.decision,
+            "rules": rules,
+            "policy": told.decision.policy,
+            "mended": mended,
+        }
+    )
+
+
+def _digest(args: Any, omitted: tuple[Any, ...]) -> str:
+    value = {"args": args, "omitted": list(omitted)} if omitted else args
+    try:
+        text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        # Not what JSON can say, or nested without end: the call is denied for it.
+        try:
+            text = dump(value)
+        except (TypeError, RecursionError):
+            text = ""
+    return f"sha256:{sha256(text.encode('ascii')).hexdigest()}"

@@ -1,0 +1,158 @@
+"""The recorder that writes a ledger."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from time import monotonic, time
+from typing import Any, Final
+
+from tool_intent.ledger.appending import Appender
+from tool_intent.ledger.bodies import decision_body, executed_digest, outcome_body
+from tool_intent.ledger.objects import ObjectStore
+from tool_intent.ledger.place import VARIABLE, LedgerError, Worktree, ledger_folder, worktree
+from tool_intent.ledger.recorder import Image, Ticket, Told
+from tool_intent.ledger.records import new_id, without_absent
+from tool_intent.ledger.touching import images, kept_content
+
+#: Refused calls that a later one may mend.
+_MOST_REFUSED: Final = 1_000
+#: Seconds that what git has checked out is taken to stay the same.
+_HEAD_HOLDS: Final = 1.0
+
+
+class LedgerRecorder:
+    """Keeps the calls of one surface in the ledger of the folder it works in. Thread-safe."""
+
+    def __init__(
+        self,
+        surface: str,
+        cwd: str,
+        environ: Mapping[str, str] | None = None,
+        *,
+        server: str | None = None,
+        start: str | None = None,
+        clock: Callable[[], float] = time,
+    ) -> None:
+        """`server` is the MCP server whose tools are called; `start` is where relative paths of
+        calls start, `cwd` unless given. Nothing is opened or
+        made until the first call is recorded."""
+        self._surface = surface
+        self._cwd = cwd
+        self._start = cwd if start is None else start
+        self._environ = os.environ if environ is None else environ
+        self._server = server
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._appender: Appender | None = None
+        self._store: ObjectStore | None = None
+        self._worktree: Worktree | None = None
+        self._is_off = False
+        #: Calls that name no session are of one that begins with us.
+        self._session = new_id()
+        self._actor: Mapping[str, Any] = {}
+        self._actor_until = 0.0
+        self._refused: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+
+    def decision(self, told: Told) -> Ticket | None:
+        """Keep a decision, and the files that its call may change. Raises LedgerError."""
+        opened = self._opened(told.keeping.required)
+        if opened is None:
+            return None
+        appender, store = opened
+        verdict = told.decision.decision
+        root = self._cwd if self._worktree is None else self._worktree.root
+        files = () if verdict == "deny" else images(told, self._start, root, store)
+        session = self._of(told)
+        body = decision_body(
+            told, session, self._who(), self._surface, self._server, files,
+            self._mends(told, session["id"]),
+        )  # fmt: skip
+        sync = told.keeping.full or told.keeping.required
+        receipt = appender.append("decision", body, sync=sync or verdict == "deny")
+        if verdict == "deny":
+            self._note_refused(told, session["id"], receipt.id)
+            return None
+        return Ticket(receipt.id, files, sync)
+
+    def outcome(self, ticket: Ticket, ok: bool) -> None:
+        """Keep what came of a call, and of the files that it may have changed. Raises
+        LedgerError."""
+        opened = self._opened(False)
+        if opened is None:
+            return
+        appender, store = opened
+        seen: list[tuple[Image, str | None]] = []
+        for image in ticket.files:
+            try:
+                seen.append((image, kept_content(store, image.place)))
+            except PermissionError:
+                continue
+        appender.append("outcome", outcome_body(ticket.id, ok, seen), sync=ticket.sync)
+
+    def _opened(self, required: bool) -> tuple[Appender, ObjectStore] | None:
+        """What to write to; None where the ledger is off, which a policy may forbid."""
+        with self._lock:
+            if self._appender is None and not self._is_off:
+                folder = ledger_folder(self._cwd, self._environ)
+                self._is_off = folder is None
+                if folder is not None:
+                    self._worktree = worktree(self._cwd)
+                    self._appender = Appender(folder, clock=self._clock)
+                    self._store = ObjectStore(folder)
+            if self._appender is not None and self._store is not None:
+                return self._appender, self._store
+        if required:
+            raise LedgerError(
+                f"{VARIABLE} is off, and a policy requires a record of every call: leave the"
+                " variable away, or name a folder"
+            )
+        return None
+
+    def _of(self, told: Told) -> dict[str, Any]:
+        context = told.call.context or {}
+        names = ("agent", "agent_version", "model", "parent")
+        told_of = {name: context[name] for name in names if isinstance(context.get(name), str)}
+        return without_absent({"id": told.call.session or self._session, **told_of})
+
+    def _who(self) -> Mapping[str, Any]:
+        """Who calls, and on what."""
+        with self._lock:
+            if monotonic() >= self._actor_until:
+                tree = self._worktree
+                branch, head = (None, None) if tree is None else tree.head()
+                self._actor = without_absent(
+                    {
+                        "user": _user(),
+                        "repo": None if tree is None else tree.repository,
+                        "worktree": self._cwd if tree is None else tree.root,
+                        "branch": branch,
+                        "head": head,
+                    }
+                )
+                self._actor_until = monotonic() + _HEAD_HOLDS
+            return self._actor
+
+    def _mends(self, told: Told, session: str) -> str | None:
+        """The refused call that this one says again with better reasons, if it passes."""
+        if told.decision.decision == "deny" or not self._refused:
+            return None
+        key = (session, told.call.tool, executed_digest(told))
+        with self._lock:
+            return self._refused.pop(key, None)
+
+    def _note_refused(self, told: Told, session: str, id: str) -> None:
+        key = (session, told.call.tool, executed_digest(told))
+        with self._lock:
+            self._refused[key] = id
+            if len(self._refused) > _MOST_REFUSED:
+                self._refused.popitem(last=False)
+
+
+def _user() -> str:
+    """A hash of who this is on which machine: tells users apart without naming them."""
+    text = f"{os.getuid()}@{os.uname().nodename}"
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -1,0 +1,56 @@
+"""Policies in force, each with what it remembers of the calls before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from tool_intent.compiler.artifact import Artifact
+from tool_intent.runtime.decision import Decision
+from tool_intent.runtime.extend import Advert
+from tool_intent.runtime.judge import not_judged
+from tool_intent.runtime.model import Call
+from tool_intent.runtime.program import Program
+from tool_intent.runtime.sessions import Sessions
+from tool_intent.runtime.strip import Steps
+
+
+class Held(NamedTuple):
+    """A policy in force, with the histories of its sessions where rules look back."""
+
+    artifact: Artifact
+    sessions: Sessions | None
+
+
+def held_by(artifact: Artifact) -> Held:
+    """A policy that begins to be in force."""
+    return Held(artifact, Sessions(artifact.new_history) if artifact.reads_history else None)
+
+
+def judged_by(held: Held, call: Call, *, spends: bool) -> Decision:
+    """What a policy decides on a call; a denial where it fails inside."""
+    decide = partial(held.artifact.decide, spends=spends)
+    try:
+        if held.sessions is None:
+            return decide(call)
+        return held.sessions.judge(call, decide, will_tell=True)[0]
+    except Exception as error:
+        return not_judged(call.tool, call.id, held.artifact.digest, error)
+
+
+def merged(programs: Sequence[Program]) -> tuple[Advert, ...]:
+    """The adverts of all programs: what one requires is required, in the newest one's words."""
+    if len(programs) == 1:
+        return programs[0].adverts
+    found: dict[Steps, dict[str, tuple[dict[str, Any], bool]]] = {}
+    for program in programs:
+        for advert in program.adverts:
+            there = found.setdefault(advert.at, {})
+            for name, schema, required in advert.properties:
+                before = there.get(name, (schema, False))
+                there[name] = (schema, required or before[1])
+    return tuple(
+        Advert(at, tuple((name, schema, needed) for name, (schema, needed) in there.items()))
+        for at, there in found.items()
+    )

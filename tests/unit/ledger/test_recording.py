@@ -1,0 +1,180 @@
+"""What is recorded of a call, by whichever surface."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import jsonschema
+import pytest
+
+from tool_intent import Denied, Guard
+from tool_intent.guard.recording import ledger
+from tool_intent.ledger.objects import ObjectStore
+from tool_intent.ledger.reading import records
+from tool_intent.ledger.recording import LedgerRecorder
+from tool_intent.ledger.verifying import verify
+
+ROOT: Final = Path(__file__).parents[3]
+SCHEMA: Final = json.loads((ROOT / "policies/schema/record.schema.json").read_text("utf-8"))
+WHY: Final = {"intent": "Refuse expired sessions", "rationale": "#412: login() checks too late."}
+POLICY: Final = "version: 1\nextends: std/baseline\n"
+
+
+class World:
+    """A repository with a policy, and the calls made in it."""
+
+    def __init__(self, folder: Path, policy: str = POLICY) -> None:
+        self.folder = folder
+        (folder / ".tool-intent").mkdir(parents=True)
+        (folder / ".tool-intent" / "policy.yaml").write_text(policy)
+        subprocess.run(["git", "init", "-q", "-b", "main", folder], check=True)
+        self.ledger = folder / ".git" / "tool-intent"
+        self.guard = Guard.load(cwd=str(folder))
+
+    def call(self, tool: str, args: dict[str, Any], execute: Any = None, **more: Any) -> Any:
+        try:
+            return self.guard.call(tool, args, execute or (lambda _: None), **more)
+        except Denied:
+            return "denied"
+
+    @property
+    def kept(self) -> list[Any]:
+        found = list(records(str(self.ledger)))
+        for record in found:
+            jsonschema.Draft202012Validator(SCHEMA).validate(record)
+        assert verify(str(self.ledger)).whole
+        return [r for r in found if r["type"] in ("decision", "outcome")]
+
+    def write(self, name: str, text: str) -> Any:
+        return lambda _: (self.folder / name).write_text(text)
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.delenv("TOOL_INTENT_LEDGER")
+    return World(tmp_path / "payments")
+
+
+def test_a_decision_says_who_called_what_why_and_by_which_rules(world: World) -> None:
+    given = {"path": "login.py", "content": "secret plan", **WHY}
+    context = {"agent": "pi", "model": "m-1"}
+    world.call("write", given, id=7, session="s", context=context)
+    decision, outcome = world.kept
+    assert decision["session"] == {"id": "s", "agent": "pi", "model": "m-1"}
+    assert decision["actor"].items() >= {
+        "repo": "payments", "worktree": str(world.folder), "branch": "main",
+    }.items()  # fmt: skip
+    assert decision["call"] == {"id": 7, "tool": "write", "surface": "python"}
+    assert decision["entries"] == [{"at": "", **WHY}]
+    assert decision["actions"] == [{"kind": "write", "path": "login.py"}]
+    assert decision["args"]["kept"] == {"path": "login.py"}
+    assert decision["args"]["original"] != decision["args"]["executed"]
+    assert decision["decision"] == {"verdict": "allow", "policy": world.guard.policy}
+    assert (outcome["of"], outcome["ok"]) == (decision["id"], True)
+    assert b"secret plan" not in b"".join(p.read_bytes() for p in world.ledger.glob("*.jsonl"))
+
+
+def test_a_denial_has_its_findings_and_what_is_said_better_names_it(world: World) -> None:
+    bad = {"path": "a", "content": "x", "intent": "Refuse"}
+    assert world.call("write", bad) == "denied"
+    world.call("write", {"path": "b", "content": "x", **WHY})
+    world.call("write", {"path": "a", "content": "x", **WHY})
+    world.call("write", {"path": "a", "content": "x", **WHY})
+    denied, other, _, mended, _, again, _ = world.kept
+    (rule,) = denied["decision"]["rules"]
+    assert (rule["id"], rule["effect"], rule["at"]) == ("fields/missing", "deny", "/rationale")
+    assert rule["origin"].startswith("std/baseline:")
+    assert "files" not in denied
+    assert mended["decision"]["mended"] == denied["id"]
+    assert "mended" not in other["decision"]
+    assert "mended" not in again["decision"]
+
+
+def test_files_are_kept_as_they_were_and_as_they_became(world: World) -> None:
+    edits = [{"oldText": "a", "newText": "b", **WHY}, {"oldText": "c", "newText": "d", **WHY}]
+    (world.folder / "sub").mkdir()
+    (world.folder / "sub" / "login.py").write_text("a c")
+    (world.folder / "link.py").symlink_to("sub/login.py")
+    args = {"path": "link.py", "edits": edits}
+    world.call("edit", args, world.write("sub/login.py", "b d"))
+    world.call("write", {"path": "new.py", "content": "", **WHY}, world.write("new.py", "n"))
+    decision, outcome, _, created = world.kept
+    store = ObjectStore(str(world.ledger))
+    (before,), (after,) = decision["files"], outcome["files"]
+    assert before["path"] == after["path"] == "sub/login.py"
+    assert before["pre"] == after["pre"]
+    assert after["entries"] == ["/edits/0", "/edits/1"]
+    assert (store.get(after["pre"]), store.get(after["post"])) == (b"a c", b"b d")
+    assert [(f["path"], f["pre"]) for f in created["files"]] == [("new.py", None)]
+    assert store.get(created["files"][0]["post"]) == b"n"
+
+
+def test_a_tool_that_fails_is_an_outcome_too(world: World) -> None:
+    def fails(_: Any) -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        world.call("write", {"path": "a", "content": "x", **WHY}, fails)
+    assert [r["ok"] for r in world.kept if r["type"] == "outcome"] == [False]
+
+
+def test_ti_081_credentials_are_left_out_as_the_record_is_written(world: World) -> None:
+    token = "ghp_" + "a1" * 18
+    said = {"intent": f"Push with {token}", "rationale": "The password is pg-9f3kd02lsm."}
+    world.call("bash", {"command": f"git push https://me:{token}@git.test/a.git", **said})
+    (decision, _) = world.kept
+    raw = b"".join(p.read_bytes() for p in world.ledger.glob("*.jsonl"))
+    assert token.encode() not in raw
+    assert b"pg-9f3kd02lsm" not in raw
+    assert decision["entries"][0]["intent"] == "Push with [redacted:github-token]"
+    assert decision["args"]["redacted"] is True
+    assert decision["actions"][0]["command"] == decision["args"]["kept"]["command"]
+    assert [n["at"] for n in decision["redactions"]] == ["/intent", "/rationale", "/command"]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        None, [], "text", {"path": None, **WHY}, {"path": "a\0b", "content": "", **WHY},
+        {"path": "a\ud800", "content": "", **WHY}, {"path": "~/../../x\ny", "content": "", **WHY},
+        {"path": {"a": [float("nan")]}, "content": 1 << 70, **WHY},
+        {"intent": ["a", {"b": float("inf")}], "rationale": {"deep": [[[]]]}, "path": "p"},
+        {"intent": "\x1b[31m`![](x)`<!-- \u202e", "rationale": "x" * 100_000, "path": "p"},
+    ],
+)  # fmt: skip
+def test_whatever_is_called_is_recorded(args: Any, world: World) -> None:
+    world.call("write", args)
+    assert world.kept[0]["type"] == "decision"
+
+
+def test_policies_may_keep_more_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TOOL_INTENT_LEDGER")
+    policy = POLICY + "ledger: {keep: [timeout], durability: full}\n"
+    world = World(tmp_path / "w", policy)
+    world.call("bash", {"command": "ls", "timeout": 7, "other": 1, **WHY})
+    assert world.kept[0]["args"]["kept"] == {"command": "ls", "timeout": 7}
+
+
+@pytest.mark.parametrize(("given", "said"), [("off", "is off"), ("https://a.test/l", "is a URL")])
+def test_no_place_for_records_is_no_call_where_a_policy_requires_them(
+    given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOL_INTENT_LEDGER", given)
+    strict = World(tmp_path / "strict", POLICY + "audit: {required: true}\n")
+    assert strict.call("write", {"path": "a", "content": "x", **WHY}) == "denied"
+    assert said in strict.guard.notes[-1]
+    easy = World(tmp_path / "easy")
+    easy.call("write", {"path": "a", "content": "x", **WHY}, easy.write("a", "x"))
+    assert (easy.folder / "a").exists()
+    assert not easy.ledger.exists()
+    assert any(said in note for note in easy.guard.notes) is (given != "off")
+
+
+def test_nothing_is_made_before_a_call_is_recorded(tmp_path: Path) -> None:
+    LedgerRecorder("run", str(tmp_path), {"TOOL_INTENT_LEDGER": "kept"})
+    assert os.listdir(tmp_path) == []
+    assert ledger("run", str(tmp_path)) is not None
