@@ -211,3 +211,12 @@ def test_hunks_turn_one_side_into_the_other(before: list[str], after: list[str])
     kept = [line for number, line in enumerate(after, 1) if number not in new]
     assert made == kept
     assert (len(before) - removed, len(after) - added) == (len(made), len(kept))
+
+
+def test_an_ask_that_nobody_let_pass_is_a_refusal(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.decide("bash", "ask", command="make", rules=[finding("a/b", "ask")])
+    ledger.decide("bash", command="make")
+    found = summary_of(ledger)
+    assert [len(pair.refused) for pair in found.mended] == [1]
+    assert found.rules[0].tries == (1,)
