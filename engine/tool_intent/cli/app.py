@@ -10,6 +10,7 @@ from tool_intent.cli import (
     authoring,
     calls,
     inspection,
+    ledger,
     lock,
     mcp_commands,
     pi,
@@ -51,6 +52,8 @@ app.command("decide")(calls.decide)
 app.command("run")(calls.run)
 app.command("show")(inspection.show)
 app.command("schema")(inspection.schema)
+app.command("log")(ledger.log)
+app.command("verify")(ledger.verify)
 app.command("lock")(lock.lock)
 app.command("report")(report.report)
 app.command("test")(rules.examples)

@@ -82,7 +82,8 @@ class ObjectStore:
         path = self._path(oid)
         if os.path.exists(path):
             return
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        for folder in (os.path.dirname(self._folder), self._folder, os.path.dirname(path)):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
         draft = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         try:

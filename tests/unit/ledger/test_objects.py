@@ -26,7 +26,8 @@ def test_a_content_comes_back_under_the_name_that_git_gives_it(data: bytes, tmp_
     assert store.put(data) == oid
     path = tmp_path / "ledger" / "objects" / oid[:2] / oid[2:]
     assert path.stat().st_mode & 0o777 == 0o600
-    assert path.parent.stat().st_mode & 0o777 == 0o700
+    for folder in (path.parent, path.parent.parent, tmp_path / "ledger"):
+        assert folder.stat().st_mode & 0o777 == 0o700
     assert zlib.decompress(path.read_bytes()) == b"blob %d\0" % len(data) + data
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 

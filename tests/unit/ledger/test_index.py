@@ -1,0 +1,144 @@
+"""The index answers what reading every line answers, whatever happens to it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tool_intent.ledger import appending
+from tool_intent.ledger.appending import Appender
+from tool_intent.ledger.index import NAME, Index
+from tool_intent.ledger.queries import Entry, Wanted, matches
+from tool_intent.ledger.reading import records
+
+TOOLS = ("edit", "bash", "mcp__a__[x]")
+
+
+def decision(n: int) -> dict[str, Any]:
+    verdict = ("allow", "ask", "deny")[n % 3]
+    rules = [{"id": f"fields/{n % 2}", "effect": verdict, "at": ""}] if n % 3 else []
+    return {
+        "session": {"id": f"s{n % 4}"},
+        "actor": {"worktree": "/w"},
+        "call": {"tool": TOOLS[n % 3], "surface": "run"},
+        "actions": [{"kind": "read", "path": f"/w/src/{n % 5}.py"}],
+        "files": [{"path": f"doc/{n % 2}\n.md", "pre": None}],
+        "args": {},
+        "decision": {"verdict": verdict, "rules": rules, "policy": "p"},
+    }
+
+
+def fill(folder: Path, numbers: range, seconds: float = 1_796_040_000.0) -> None:
+    times = iter(seconds + n for n in range(10_000))
+    appender = Appender(str(folder), clock=lambda: next(times))
+    for n in numbers:
+        kept = appender.append("decision", decision(n))
+        if n % 2:
+            appender.append("outcome", {"of": kept.id, "ok": n % 4 == 1})
+
+
+def by_reading(folder: Path, wanted: Wanted) -> list[Entry]:
+    everything = list(records(str(folder)))
+    outcomes = {r["of"]: r for r in everything if r["type"] == "outcome"}
+    return [Entry(r, outcomes.get(r["id"])) for r in everything if matches(r, wanted)]
+
+
+def asked(folder: Path, wanted: Wanted = Wanted(), last: int | None = None) -> list[Entry]:  # noqa: B008
+    index = Index(str(folder))
+    try:
+        return list(index.entries(wanted, last))
+    finally:
+        index.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    fill(tmp_path, range(60))
+    return tmp_path
+
+
+SESSIONS = (None, "s1", "s", "")
+PATHS = (None, "src", "src/2.py", "sr", "doc/1\n.md", ".", "/w/src")
+RULES = (None, "fields/1", "fields/*", "*/0")
+
+
+def test_it_answers_what_reading_every_line_answers(folder: Path) -> None:
+    index = Index(str(folder))
+    found = 0
+    choices = product(
+        SESSIONS, (None, "bash", "[be]*", "mcp__*", "mcp__a__[x]"), PATHS, RULES, (None, "deny"),
+        (None, "2026-11-30T12:00:30.000Z"),
+    )  # fmt: skip
+    for choice in choices:
+        wanted = Wanted(*choice)
+        expected = by_reading(folder, wanted) if hash(choice) % 7 == 0 else None
+        answer = list(index.entries(wanted))
+        assert expected is None or answer == expected, wanted
+        found += len(answer)
+    index.close()
+    assert found > 1_000
+
+
+def test_the_newest_come_oldest_first(folder: Path) -> None:
+    everything = asked(folder)
+    assert len(everything) == 60
+    assert asked(folder, last=3) == everything[-3:]
+    assert asked(folder, last=0) == []
+    assert asked(folder, Wanted(tool="bash"), last=2) == asked(folder, Wanted(tool="bash"))[-2:]
+
+
+def test_what_is_written_later_is_found_and_only_that_is_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(folder)
+    monkeypatch.setattr(appending, "LARGEST", 4_000)
+    fill(folder, range(60, 90), 1_796_050_000.0)
+    added: list[Any] = []
+    real = Index._add
+    monkeypatch.setattr(Index, "_add", lambda self, line: (added.append(line), real(self, line)))
+    assert asked(folder) == by_reading(folder, Wanted())
+    assert 30 <= len(added) < 90
+
+
+@pytest.mark.parametrize("what", ["deleted", "rubbish", "empty", "other version", "a folder"])
+def test_an_index_that_is_gone_or_broken_is_made_again(what: str, folder: Path) -> None:
+    before = asked(folder)
+    path = folder / NAME
+    if what == "other version":
+        database = sqlite3.connect(path)
+        database.execute("PRAGMA user_version = 99")
+        database.close()
+    else:
+        path.unlink()
+        if what == "a folder":
+            path.mkdir()
+        elif what != "deleted":
+            path.write_bytes(b"rubbish" * 1_000 if what == "rubbish" else b"")
+    assert asked(folder) == before
+
+
+@pytest.mark.parametrize("what", ["cut", "replaced", "gone", "edited"])
+def test_the_lines_count_and_not_what_the_index_says_of_them(what: str, folder: Path) -> None:
+    asked(folder)
+    (path,) = folder.glob("*.jsonl")
+    data = path.read_bytes()
+    if what == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    elif what == "replaced":
+        path.unlink()
+        fill(folder, range(5))
+    elif what == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(data.replace(b'"tool":"bash"', b'"tool":"dash"'))
+    assert asked(folder, Wanted(tool="bash")) == by_reading(folder, Wanted(tool="bash"))
+
+
+def test_the_index_is_private(folder: Path) -> None:
+    asked(folder)
+    assert os.stat(folder / NAME).st_mode & 0o777 == 0o600
