@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ..functional.command import Command
+from ..functional.inside import Inside
 from .fuzz import History, history
 from .histories import HISTORIES
 from .measure import Score, score
@@ -18,7 +18,7 @@ from .recorded import Recorded
 from .world import World
 
 
-def _told(world: World, recorded: Recorded, command: Command) -> Score:
+def _told(world: World, recorded: Recorded, command: Inside) -> Score:
     """How well `why` tells the lines of all files of a world."""
     total = Score()
     for path, lines in world.truth.items():
@@ -43,7 +43,7 @@ def test_the_lines_of_a_history_are_credited_to_the_calls_that_wrote_them(
     world = World(tmp_path)
     HISTORIES[name](world)
     recorded = Recorded(world, world.folder / ".git" / "tool-intent")
-    found = _told(world, recorded, Command(tmp_path, world.folder))
+    found = _told(world, recorded, Inside(tmp_path, world.folder))
     assert found.precision >= 0.98, found
     assert found.recall >= 0.95, found
 

@@ -21,6 +21,7 @@ import mcp_subjects
 import peers
 import rank_subjects
 import rule_subjects
+import why_subjects
 import workloads
 import yaml
 from measure import Subject, Timings, interleaved, over, percentile, ratio
@@ -103,6 +104,9 @@ ROWS = (
     Row("write of 100 KB that a rule reads, over it", "bridge 100 KB", ("bridge ping",), 40.0),
     Row("bridge ready from the cache", "bridge ready", ("bridge pass",), 8.0),
     Row("decide by std/strict as a process", "process strict", ("process bare",)),
+    Row(
+        "why of 10,000 lines after 5,000 calls in 500", "why 5,000 calls", ("why 500 calls",), 12.0
+    ),
     Row("deciding a command of 100,000 pipes", "100,000 pipes", None),
     Row("deciding a command of 100,000 parentheses", "100,000 parentheses", None),
     Row("deciding a command of one word of 10 MB", "a word of 10 MB", None),
@@ -116,6 +120,7 @@ def main() -> None:
         differ = dict(_differences(subjects))
         answers = [_answer(row, timings, differ, absent) for row in ROWS]
         answers += mcp_subjects.answers(Path(folder))
+        answers += why_subjects.answers()
     for answer in answers:
         print(json.dumps(answer))
     print(_table(answers), file=sys.stderr)
@@ -144,6 +149,7 @@ def _subjects(folder: Path) -> tuple[dict[str, Subject], dict[str, str]]:
     subjects |= rule_subjects.looking_back(folder)
     subjects |= rule_subjects.hostile(folder)
     subjects |= bridge_subjects.subjects(folder)
+    subjects |= why_subjects.subjects(folder)
     return subjects, absent
 
 

@@ -12,7 +12,14 @@ from tool_intent.cli.terminal import fail
 from tool_intent.cli.versions import Versions
 from tool_intent.ledger.answering import Ledger, Sealed
 from tool_intent.ledger.objects import LARGEST, oid_of
-from tool_intent.ledger.place import LedgerError, Worktree, ledger_folder, worktree
+from tool_intent.ledger.place import (
+    NAME,
+    LedgerError,
+    Worktree,
+    ledger_folder,
+    state_folder,
+    worktree,
+)
 from tool_intent.policy.git_objects import GitError
 from tool_intent.rules.diagnostics import nearest
 
@@ -61,8 +68,7 @@ def asked(file: str, rev: str | None) -> Asked:
         return _committed(file, path, here, rev)
     text = _read(file, path)
     if here is None:
-        names = list(dict.fromkeys([path, os.path.relpath(path)]))
-        return Asked(file, names, text, opened(os.path.dirname(path)), [], None)
+        return Asked(file, [path], text, opened(os.path.dirname(path)), [], None)
     return _in_repository(file, path, here, text)
 
 
@@ -70,7 +76,9 @@ def opened(folder: str) -> Ledger:
     """The ledger of calls that are made in a folder."""
     try:
         place = ledger_folder(folder)
-        return Ledger(place)
+        here = worktree(folder)
+        own = here is not None and place == os.path.join(here.common, NAME)
+        return Ledger(place, everywhere=not own)
     except (LedgerError, OSError) as error:
         fail(f"the ledger cannot be read: {error}")
 
@@ -100,9 +108,8 @@ def _in_repository(file: str, path: str, here: Worktree, text: bytes) -> Asked:
     name = os.path.relpath(path, here.root)
     commit = _head(versions)
     names = [name] if commit is None else _names(versions, commit, name)
-    ledger = _of_submodule(here, path, names) or opened(here.root)
     sealed = versions.sealed(commit, names, oid_of(text))
-    return Asked(file, names, text, ledger, sealed, versions.content)
+    return Asked(file, names, text, _knowing(here, names), sealed, versions.content)
 
 
 def _committed(file: str, path: str, here: Worktree | None, rev: str) -> Asked:
@@ -121,25 +128,25 @@ def _committed(file: str, path: str, here: Worktree | None, rev: str) -> Asked:
     shown = f"{rev}:{name}"
     expect_text(shown, text)
     sealed = versions.sealed(commit, names, oid_of(text))
-    return Asked(shown, names, text, opened(here.root), sealed, versions.content)
+    return Asked(shown, names, text, _knowing(here, names), sealed, versions.content)
 
 
-def _of_submodule(here: Worktree, path: str, names: list[str]) -> Ledger | None:
-    """The ledger of a repository around this one, if calls were made there that changed the file,
-    and none were made here; its name is then as that one's records have it."""
-    around = worktree(os.path.dirname(here.root))
-    if around is None or _touches(opened(here.root), names):
-        return None
-    outer = [os.path.relpath(os.path.join(here.root, name), around.root) for name in names]
-    ledger = opened(around.root)
-    if not _touches(ledger, outer):
-        return _of_submodule(around, path, names)
-    names[:] = outer
+def _knowing(here: Worktree, names: list[str]) -> Ledger:
+    """The ledger that knows a file: the repository's own, else that of a repository around it, in
+    which calls were made, else that of calls made in no repository. `names` get the paths by which
+    others than the first may know the file."""
+    inner = here
+    whole = [os.path.join(here.root, name) for name in names]
+    ledger = first = opened(here.root)
+    names += whole
+    while not ledger.knows(names):
+        around = worktree(os.path.dirname(inner.root))
+        if around is None:
+            outside = Ledger(state_folder(os.environ), everywhere=True)
+            return outside if outside.knows(whole) else first
+        names += [os.path.relpath(name, around.root) for name in whole]
+        ledger, inner = opened(around.root), around
     return ledger
-
-
-def _touches(ledger: Ledger, names: list[str]) -> bool:
-    return any(hop.path in names for step in ledger.steps for hop in step.hops)
 
 
 def _head(versions: Versions) -> str | None:

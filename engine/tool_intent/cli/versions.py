@@ -42,6 +42,7 @@ class Versions:
     def __init__(self, root: str) -> None:
         self._root = root
         self._git = Git.found([root])._replace(settings=_SETTINGS)
+        self._listed: dict[str, str] | None = None
 
     def commit(self, rev: str) -> str:
         """The full id of the commit that a revision names."""
@@ -123,13 +124,15 @@ class Versions:
         return []
 
     def _notes(self) -> dict[str, str]:
-        """The notes by the commits that they are of."""
-        try:
-            said = self._run("notes", f"--ref={REF}", "list").decode()
-        except GitError:
-            return {}
-        pairs = [line.split(" ") for line in said.splitlines()]
-        return {pair[1]: pair[0] for pair in pairs if len(pair) == 2}
+        """The notes by the commits that they are of, as they were when first asked for."""
+        if self._listed is None:
+            try:
+                said = self._run("notes", f"--ref={REF}", "list").decode()
+            except GitError:
+                said = ""  # there are none
+            pairs = [line.split(" ") for line in said.splitlines()]
+            self._listed = {pair[1]: pair[0] for pair in pairs if len(pair) == 2}
+        return self._listed
 
     def _noted(self, commit: str, path: str, listed: dict[str, str]) -> list[str]:
         """The notes of the commits that changed a file, the last first."""

@@ -77,7 +77,7 @@ def seal(
     try:
         versions = Versions(here.root)
         commit = versions.commit(rev)
-        answers = _sealable(versions, commit, ledger)
+        answers = _sealable(versions, commit, ledger, here.root)
         if answers:
             versions.annotate(commit, note_of(answers))
     except GitError as error:
@@ -96,7 +96,7 @@ def seal(
         out.print(f"Share it: git push origin {REF}")
 
 
-def _sealable(versions: Versions, commit: str, ledger: Ledger) -> dict[str, Answer]:
+def _sealable(versions: Versions, commit: str, ledger: Ledger, root: str) -> dict[str, Answer]:
     """The files that a commit touches and whose lines are calls', with who wrote them."""
     found: dict[str, Answer] = {}
     for path, blob in versions.touched(commit):
@@ -105,6 +105,7 @@ def _sealable(versions: Versions, commit: str, ledger: Ledger) -> dict[str, Answ
             continue
         names = versions.names(commit, path)
         sealed = versions.sealed(commit, names, blob)
+        names += [os.path.join(root, name) for name in names]
         answer = ledger.answer(names, text, sealed, versions.content)
         if answer.calls:
             found[path] = answer

@@ -56,7 +56,8 @@ def _named(said: Said | None, author: Author) -> str:
     if said is None:
         return f"call {author.call}, whose record is gone"
     agent = "/".join(str(said[name]) for name in ("agent", "model") if name in said)
-    parts = [said.get("tool"), said.get("ts"), agent, said.get("session")]
+    session = f"session {said['session']}" if said.get("session") else ""
+    parts = [said.get("tool"), said.get("ts"), agent, session]
     label = "  ".join(str(part) for part in parts if part)
     return f"{label}  (sealed)" if said.get("sealed") is True else label
 
@@ -70,8 +71,9 @@ def _fields(entry: dict[str, Any]) -> Iterator[str]:
 
 
 def _earlier(said: Said, author: Author) -> str:
-    entries = reasons(said, author)
-    why = next((field for entry in entries for field in _fields(entry)), "")
+    fields = [field for entry in reasons(said, author) for field in _fields(entry)]
+    goals = [field for field in fields if field.rpartition("intent: ")[1]]
+    why = (goals or fields or [""])[0]
     return f"before: {_named(said or None, author)}{': ' if why else ''}{why}"
 
 

@@ -10,7 +10,7 @@ from tool_intent.ledger.attribution.model import Attributed
 from tool_intent.ledger.attribution.replaying import Replay
 from tool_intent.ledger.attribution.runs import Run, runs
 from tool_intent.ledger.objects import ObjectStore, oid_of
-from tool_intent.ledger.reading import records
+from tool_intent.ledger.scanning import changes, decisions
 
 #: What is told of a call: `id`, `ts`, `tool` and, where they are known, `server`, `surface`,
 #: `session`, `agent`, `model`, `verdict`, and `entries` as the call's record has them; `sealed` is
@@ -48,16 +48,26 @@ class Answer(NamedTuple):
 class Ledger:
     """What calls did to files, as the ledger in a folder tells it."""
 
-    def __init__(self, folder: str | None) -> None:
-        """Raises OSError where the ledger cannot be read; None is an empty one."""
+    def __init__(self, folder: str | None, *, everywhere: bool = False) -> None:
+        """`folder` None is an empty ledger. One that is not a single repository's own is read
+        `everywhere`: it knows files by their whole paths. Raises OSError where it cannot be read.
+        """
         self._folder = folder
         self._objects = ObjectStore(folder or "")
-        self._steps = [] if folder is None else list(steps(records(folder)))
+        self._steps: list[Step] = []
+        if folder is not None:
+            found = changes(folder, decisions=everywhere)
+            self._steps += steps(found, everywhere=everywhere)
 
     @property
     def steps(self) -> Sequence[Step]:
         """The calls that changed files."""
         return self._steps
+
+    def knows(self, names: Iterable[str]) -> bool:
+        """Whether a call changed a file of one of these names."""
+        wanted = set(names)
+        return any(hop.path in wanted for step in self._steps for hop in step.hops)
 
     def content(self, oid: str) -> bytes | None:
         """The content with a git blob id, where the ledger keeps it."""
@@ -91,17 +101,14 @@ class Ledger:
     def _said(self, ids: set[str]) -> dict[str, Said]:
         if self._folder is None or not ids:
             return {}
-        return {
-            record["id"]: _told(record)
-            for record in records(self._folder)
-            if record["type"] == "decision" and record["id"] in ids
-        }
+        return {record["id"]: _told(record) for record in decisions(self._folder, ids)}
 
 
 def reasons(said: Said, author: Author) -> list[dict[str, Any]]:
     """What a call said of the places that changed a file: its own reasons and those of the
     entries; all of them where the record does not say which."""
-    entries = [entry for entry in said.get("entries", []) if isinstance(entry, dict)]
+    listed = said.get("entries")
+    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     if not author.entries:
         return entries
     return [entry for entry in entries if entry.get("at") in ("", *author.entries)]
@@ -112,7 +119,7 @@ def _authors(run: Run) -> list[Author]:
 
 
 def _told(record: dict[str, Any]) -> Said:
-    call, session = record.get("call", {}), record.get("session", {})
+    call, session = _object(record, "call"), _object(record, "session")
     members = {
         "id": record["id"],
         "ts": record["ts"],
@@ -122,7 +129,13 @@ def _told(record: dict[str, Any]) -> Said:
         "session": session.get("id"),
         "agent": session.get("agent"),
         "model": session.get("model"),
-        "verdict": record.get("decision", {}).get("verdict"),
+        "verdict": _object(record, "decision").get("verdict"),
         "entries": record.get("entries", []),
     }
     return {name: value for name, value in members.items() if value is not None}
+
+
+def _object(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """A member that is an object; an empty one where a faulty record has something else."""
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}

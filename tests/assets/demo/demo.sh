@@ -1,6 +1,7 @@
 #!/bin/sh
 # A session of eleven calls; four are refused, so `run` exits with 1, and anything else is a fault.
 # Then the rule that refused a deletion: its examples, and why it fired, and why not once mended.
+# Last, out of the ledger, why each line of a file is there that the session changed.
 here=$(dirname "$0")
 policy="$here/policy.yaml"
 rule=demo/names-what-it-deletes
@@ -15,7 +16,11 @@ explained() {
     "$BIN/tool-intent" explain --policy "$policy" --rule "$rule"
 }
 
-"$BIN/tool-intent" run --policy "$policy" --session "$here/session.jsonl"
+project=$(mktemp -d) || fail "no temporary folder can be made"
+trap 'rm -rf "$project"' EXIT
+git init --quiet "$project" || fail "git is needed: the ledger lies in the repository's own folder"
+
+"$BIN/tool-intent" run --policy "$policy" --session "$here/session.jsonl" --workspace "$project"
 code=$?
 [ "$code" -eq 1 ] || fail "expected exit code 1 (calls were refused), got $code"
 echo
@@ -33,3 +38,10 @@ mended=$(explained 9) || fail "call 9 was not explained"
 echo "$mended"
 case $refused in *"$rule fires"*) ;; *) fail "the rule should fire on call 8" ;; esac
 case $mended in *"$rule is quiet"*) ;; *) fail "the rule should be quiet about call 9" ;; esac
+
+echo
+echo "What the session left, line by line: the call behind it, and what that call said."
+echo
+told=$("$BIN/tool-intent" why "$project/fees.py") || fail "nothing is known of fees.py"
+echo "$told"
+case $told in *"Finance asks for 1 %"*) ;; *) fail "the reason of the first line is not told" ;; esac

@@ -126,10 +126,12 @@ class _Change:
                 strict=True,
             )
         )
+        taken = {line.source for line in found.values()}
+        vacant = next((n for n in range(len(old)) if n not in taken), None)
         for j in range(j0, j1):
             if j in self.moved:
-                source = self.moved[j]
-                yield Owned(source.touch, reformatted=source.reformatted, moved=True)
+                moved = self.moved[j]
+                yield Owned(moved.touch, reformatted=moved.reformatted, moved=True)
                 continue
             line = found[j]
             if isinstance(line, Relaid):
@@ -138,8 +140,10 @@ class _Change:
             if j in self.weak and not self.new_keys[j]:
                 yield self._kept(self.weak[j], j)
                 continue
-            # A line that shares nothing with those it replaces is still in their place.
-            nearest = old[line.source or 0] if old else None
+            # A line that shares nothing with those it replaces is still in the place of one of
+            # them, if nothing else is.
+            source = line.source if line.source is not None else vacant
+            nearest = None if source is None else old[source]
             yield Owned(_touched(self.by, None if nearest is None else self.old[nearest].touch))
 
 

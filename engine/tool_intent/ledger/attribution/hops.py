@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from sys import intern
 from typing import Any, NamedTuple
 
 
@@ -32,15 +34,29 @@ class Step:
     hops: tuple[Hop, ...]
 
 
-def steps(records: Iterable[dict[str, Any]]) -> Iterator[Step]:
+def steps(records: Iterable[dict[str, Any]], *, everywhere: bool = False) -> Iterator[Step]:
     """The calls that changed files, in the order in which their outcomes came. What is not as the
-    format says is passed over: nothing is credited by it."""
+    format says is passed over: nothing is credited by it.
+
+    Paths are as recorded, from the work tree's root. A ledger that holds calls of several folders
+    is read `everywhere`: paths are then whole, by the folder that each decision names.
+    """
+    folders: dict[str, str] = {}
     for record in records:
+        if everywhere and record.get("type") == "decision" and "files" in record:
+            actor = record.get("actor")
+            folder = actor.get("worktree") if isinstance(actor, dict) else None
+            if isinstance(folder, str):
+                folders[record["id"]] = intern(folder)
         if record.get("type") != "outcome" or not isinstance(record.get("of"), str):
             continue
-        hops = tuple(_hops(record.get("files")))
-        if hops:
-            yield Step(record["of"], hops)
+        hops = _hops(record.get("files"))
+        if everywhere:
+            folder = folders.get(record["of"], "")
+            hops = (hop._replace(path=os.path.join(folder, hop.path)) for hop in hops)
+        found = tuple(hops)
+        if found:
+            yield Step(record["of"], found)
 
 
 def related(all_steps: Iterable[Step], paths: Iterable[str]) -> list[Step]:
@@ -65,7 +81,8 @@ def _hops(files: Any) -> Iterator[Hop]:
     for file in files if isinstance(files, list) else ():
         if not isinstance(file, dict) or not isinstance(file.get("path"), str):
             continue
-        pre, post, entries = file.get("pre"), file.get("post"), file.get("entries", [])
+        pre, post, entries = file.get("pre"), file.get("post"), file.get("entries")
         if pre != post and all(oid is None or isinstance(oid, str) for oid in (pre, post)):
-            texts = [one for one in entries if isinstance(one, str)]
+            listed = entries if isinstance(entries, list) else []
+            texts = [one for one in listed if isinstance(one, str)]
             yield Hop(file["path"], pre, post, tuple(texts))

@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tool_intent.ledger.attribution.alignment import aligned
-from tool_intent.ledger.attribution.spacing import QUOTED
+from tool_intent.ledger.attribution.spacing import parts
 
 #: Tokens of both sides of a change beyond which no layout is compared.
 MOST_TOKENS: Final = 200_000
+#: Brackets and commas in a row beyond which it is not told any more what stands beside them.
+_FURTHEST: Final = 64
 
-# What stands in quotes is one token, white space and all, whatever its quotes.
+# What stands in quotes is one token, white space and all, whatever its quotes are.
 # A script without spaces between its words is broken anywhere: each of its characters is a token.
-_TOKEN: Final = re.compile(QUOTED + r"|[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+|\S")
+_TOKEN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+|\S")
 #: What an expression may begin after, and end before.
 _OPENS_EXPRESSION: Final = frozenset((
     "=", "(", "[", "{", ",", ":", ";", ">", "&", "|", "return", "in", "not", "and", "or", "if",
@@ -69,11 +71,15 @@ def compared(old: Sequence[str], new: Sequence[str], after: str = "") -> list[Re
 
 
 def _tokens(lines: Iterable[str]) -> list[Token]:
-    return [
-        Token(f"'{text[1:-1]}'" if text[0] == '"' and len(text) > 1 else text, n)
-        for n, line in enumerate(lines)
-        for text in _TOKEN.findall(line)
-    ]
+    return [Token(text, n) for n, line in enumerate(lines) for text in _texts(line)]
+
+
+def _texts(line: str) -> Iterator[str]:
+    for text, quoted in parts(line):
+        if quoted:
+            yield f"'{text[1:-1]}'"
+        else:
+            yield from _TOKEN.findall(text.replace('"', "'"))
 
 
 def _tells(token: str) -> bool:
@@ -119,14 +125,14 @@ class _Comparison:
         )
 
     def _lost_beside(self, at: int, step: int) -> bool:
-        n = at + step
-        while 0 <= n < len(self.a) and self.a[n].line == self.a[at].line:
+        for n in range(at + step, at + step * _FURTHEST, step):
+            if not 0 <= n < len(self.a) or self.a[n].line != self.a[at].line:
+                return False
             if self.lost[n]:
                 return True
             if not _is_layout(self.a, n):
                 return False
-            n += step
-        return False
+        return True
 
 
 def _is_layout(tokens: Sequence[Token], n: int) -> bool:

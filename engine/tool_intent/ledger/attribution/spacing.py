@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-#: A text in quotes within a line. An apostrophe, which stands behind a letter, opens none; a letter
-#: that only says which kind of text follows does not make one of it.
-QUOTED: Final = (
+# An apostrophe, which stands behind a letter, opens no quotes; a letter that only says what kind of
+# text follows does not make one of it. What is never closed takes the rest of the line, so that no
+# character is looked at for each quote before it.
+_QUOTED: Final = re.compile(
     r"""(?:(?<!\w)|(?<=\b[rbfuRBFU])|(?<=\b[rbfRBF]{2}))"""
-    r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+    r"""(?:(?P<closed>"[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+')|["'].*)""",
+    re.DOTALL,
 )
-_QUOTED: Final = re.compile(QUOTED)
+
+
+def parts(line: str) -> Iterator[tuple[str, bool]]:
+    """A line in parts, in order, and for each whether it is a text in quotes, quotes and all."""
+    start = 0
+    for quoted in _QUOTED.finditer(line):
+        if quoted["closed"] is not None:
+            yield line[start : quoted.start()], False
+            yield quoted["closed"], True
+            start = quoted.end()
+    yield line[start:], False
 
 
 def stripped(line: str) -> str:
     """A line without white space, but for that within quotes."""
     if '"' not in line and "'" not in line:
         return "".join(line.split())
-    parts, start = [], 0
-    for quoted in _QUOTED.finditer(line):
-        parts += ["".join(line[start : quoted.start()].split()), quoted[0]]
-        start = quoted.end()
-    return "".join([*parts, *line[start:].split()])
+    return "".join(text if quoted else "".join(text.split()) for text, quoted in parts(line))

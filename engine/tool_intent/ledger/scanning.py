@@ -1,0 +1,48 @@
+"""The records that a question is about, out of a ledger of any size: a line is looked at before it
+is taken apart, which is what costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+from tool_intent.ledger.reading import LONGEST_LINE, read
+from tool_intent.ledger.records import Record
+from tool_intent.ledger.segments import segments
+
+#: Bytes from the start of a line in which its type and id stand.
+_FRAME = 256
+
+
+def changes(folder: str, *, decisions: bool = False) -> Iterator[Record]:
+    """The outcomes of calls that changed files, oldest first; with `decisions`, the decisions on
+    calls that may change files as well. Raises OSError where a file cannot be read."""
+
+    def wanted(line: bytes) -> bool:
+        kind = b'"type":"outcome"' in line[:_FRAME]
+        kind = kind or (decisions and b'"type":"decision"' in line[:_FRAME])
+        return kind and b'"files":' in line
+
+    return _scanned(folder, wanted)
+
+
+def decisions(folder: str, ids: Collection[str]) -> Iterator[Record]:
+    """The decisions with these ids. Raises OSError where a file cannot be read."""
+    names = {one.encode("ascii", "replace") for one in ids}
+
+    def wanted(line: bytes) -> bool:
+        if b'"type":"decision"' not in line[:_FRAME]:
+            return False
+        _, _, rest = line[:_FRAME].partition(b'"id":"')
+        return rest.partition(b'"')[0] in names
+
+    found = _scanned(folder, wanted)
+    return (record for record in found if record["type"] == "decision" and record["id"] in ids)
+
+
+def _scanned(folder: str, wanted: Callable[[bytes], bool]) -> Iterator[Record]:
+    for segment in segments(folder):
+        with open(segment.path, "rb") as file:
+            while raw := file.readline(LONGEST_LINE):
+                record = read(raw)[0] if wanted(raw) else None
+                if record is not None:
+                    yield record
