@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 
@@ -16,7 +17,7 @@ from tool_intent.ledger.place import LedgerError, ledger_folder, worktree
 from tool_intent.runtime.wire import dump
 
 
-def import_sessions(files: Iterable[Path], format_: Format) -> None:
+def import_sessions(files: Iterable[Path], format_: Format) -> NoReturn:
     """Import sessions of pi and Claude Code into the ledger of this folder, and tell what came of
     each. Ends the command: with 2 where a file was none, or could not be read or kept."""
     here = worktree(os.getcwd())

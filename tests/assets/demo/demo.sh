@@ -1,7 +1,7 @@
 #!/bin/sh
 # A session of eleven calls; four are refused, so `run` exits with 1, and anything else is a fault.
 # Then the rule that refused a deletion: its examples, and why it fired, and why not once mended.
-# Last, out of the ledger, why each line of a file is there that the session changed.
+# Last, out of the ledger, why each line of a file is there that the session changed, and a report.
 here=$(dirname "$0")
 policy="$here/policy.yaml"
 rule=demo/names-what-it-deletes
@@ -45,3 +45,10 @@ echo
 told=$("$BIN/tool-intent" why "$project/fees.py") || fail "nothing is known of fees.py"
 echo "$told"
 case $told in *"Finance asks for 1 %"*) ;; *) fail "the reason of the first line is not told" ;; esac
+
+report=$(mktemp -d) || fail "no temporary folder can be made"
+case $BIN in /*) ;; *) BIN=$PWD/$BIN ;; esac
+(cd "$project" && "$BIN/tool-intent" report -o "$report/report.html") 2>/dev/null ||
+  fail "no report was written"
+echo
+echo "The session on one page, for a browser: $report/report.html"

@@ -17,6 +17,7 @@ from tool_intent.ledger.reading import records
 from tool_intent.reports.opening import report_of
 
 from ...agents.installed import claude_code
+from ..command import Command
 from ..mcp.scripted_messages import scripted, tool_use
 from .test_exports import git
 
@@ -258,3 +259,34 @@ def test_a_real_transcript_of_claude_code_is_imported(home: Path, tmp_path: Path
         ("page.txt", 1, 0), ("page.txt", 1, 1),
     ]  # fmt: skip
     assert [c.fate for c in summary.calls] == ["ok"] * 3
+
+
+@pytest.fixture
+def ledgerless(home: Path, tmp_path: Path) -> Command:
+    """The command in a repository where nothing is recorded yet."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    return Command(home, folder)
+
+
+def test_log_imports_sessions(ledgerless: Command, tmp_path: Path) -> None:
+    pi, claude = (session(tmp_path, *rows, name=name)
+                  for rows, name in ((PI, "a.jsonl"), ([*TRANSCRIPT, "{"], "b.jsonl")))  # fmt: skip
+    done = ledgerless("log", "--import", pi, "--import", claude)
+    assert done.code == 0
+    assert done.out == f"{pi}: 6 calls imported\n{claude}: 5 calls imported\n"
+    assert done.err.startswith(f"{claude}:11: the line is no JSON: ")
+    again = ledgerless("log", "--import", pi, "--format", "json")
+    assert again.answers == [{"file": pi, "written": 0, "known": 6, "faults": []}]
+    assert "Greet the world" in ledgerless("log", "--tool", "edit").out
+
+
+def test_log_says_what_it_cannot_import(ledgerless: Command, tmp_path: Path) -> None:
+    other, good = session(tmp_path, {"a": 1}), session(tmp_path, *PI, name="a.jsonl")
+    done = ledgerless("log", "--import", other, "--import", "no.jsonl", "--import", good)
+    assert (done.code, done.out) == (2, f"{good}: 6 calls imported\n")
+    assert f"{other}: it is no session that can be imported" in done.err
+    assert "no.jsonl cannot be read: No such file or directory" in done.err
+    both = ledgerless("log", "--import", good, "--tool", "bash")
+    assert (both.code, "import first, then choose" in both.err) == (2, True)
