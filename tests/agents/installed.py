@@ -16,14 +16,13 @@ import pytest
 AGENTS: Final = Path(__file__).parent
 
 #: The major version of node that each agent asks for.
-OLDEST_NODE: Final = {"pi-0.73": 20, "pi-1": 22, "types": 20}
+OLDEST_NODE: Final = {"pi-0.73": 20, "pi-1": 22, "types": 20, "chromium": 20}
 #: Seconds that one `npm ci` may take.
 DEADLINE: Final = 240
 
 
 def installed(agent: str) -> Path:
-    """The folder of `agent` ("pi-0.73", "pi-1", "types", or "prettier", a formatter) with its
-    `node_modules` as its lock says.
+    """The folder of `agent` (a key of `OLDEST_NODE`) with its `node_modules` as its lock says.
 
     Skips the test where node or npm is missing, and fails it where the installation does. An
     installation that an earlier run finished is used again.

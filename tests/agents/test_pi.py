@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tool_intent.ledger.imports.importing import Importer
+from tool_intent.ledger.imports.model import OUR_REFUSAL
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.reading import records
 from tool_intent.ledger.verifying import verify
@@ -319,3 +321,20 @@ def test_every_call_is_in_the_ledger_with_its_reasons_and_what_came_of_it(shown:
     assert {d["session"]["agent"] for d in decisions.values()} == {"pi"}
     assert {d["call"]["surface"] for d in decisions.values()} == {"pi"}
     assert any("intent" in entry for d in decisions.values() for entry in d.get("entries", ()))
+
+
+def test_the_session_file_is_imported_into_a_ledger(shown: Shown, tmp_path: Path) -> None:
+    [file] = shown.pi.files()
+    done = Importer(str(tmp_path), str(shown.pi.workspace)).take(str(file))
+    assert done.faults == ()
+    assert done.written >= len(shown.session.calls)
+    decisions = {r["call"]["id"]: r for r in records(str(tmp_path)) if r["type"] == "decision"}
+    assert set(shown.session.calls) <= set(decisions)
+    oks = {r["of"]: r["ok"] for r in records(str(tmp_path)) if r["type"] == "outcome"}
+    for made, result in shown.session.results.items():
+        record = decisions[made]
+        refused = result.is_error and OUR_REFUSAL in result.text
+        assert record["decision"]["verdict"] == ("deny" if refused else "allow")
+        assert oks.get(record["id"]) == (None if refused else not result.is_error)
+    said = [e for r in decisions.values() for e in r.get("entries", ())]
+    assert {"intent", "rationale"} <= {key for entry in said for key in entry}

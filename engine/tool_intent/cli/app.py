@@ -14,6 +14,7 @@ from tool_intent.cli import (
     lock,
     mcp_commands,
     pi,
+    report,
     rule_new,
     rules,
     waiver,
@@ -56,6 +57,7 @@ app.command("schema")(inspection.schema)
 app.command("log")(ledger.log)
 app.command("verify")(ledger.verify)
 app.command("lock")(lock.lock)
+app.command("report")(report.report)
 app.command("test")(rules.examples)
 app.command("explain")(rules.explain)
 app.command("eval")(evaluate_pack)

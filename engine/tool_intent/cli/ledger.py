@@ -6,12 +6,14 @@ import os
 import sys
 from contextlib import suppress
 from enum import StrEnum
+from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
 
 import typer
 
 from tool_intent.cli.decide import seconds
+from tool_intent.cli.importing import import_sessions
 from tool_intent.cli.options import Format, Formatted
 from tool_intent.cli.terminal import STYLES, fail, out, styled, visible
 from tool_intent.ledger.index import Index
@@ -49,14 +51,23 @@ def log(
     follow_: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on with what is written from now on.")
     ] = False,
+    import_: Annotated[
+        list[Path] | None,
+        typer.Option("--import", metavar="FILE", help="Import a session of pi or Claude Code."),
+    ] = None,
     format_: Formatted = Format.TEXT,
 ) -> None:
     """Show the calls that were recorded, with their reasons, oldest first.
 
-    JSON is one object a line: the decision's record, and under `outcome` that of its outcome.
+    JSON is one object a line: the decision's record, and under `outcome` that of its outcome. With
+    --import, which may be given again, sessions that agents kept themselves are recorded instead.
 
     Example: tool-intent log --decision deny --path src
     """
+    if import_:
+        if follow_ or any((session, tool, path, rule, decision, since, last)):
+            fail("--import takes whole sessions: import first, then choose what is shown")
+        import_sessions(import_, format_)
     folder = ledger()
     wanted = Wanted(
         session, tool, None if path is None else _from_root(path), rule,

@@ -1,8 +1,9 @@
 #!/bin/sh
 # A session of eleven calls; four are refused, so `run` exits with 1, and anything else is a fault.
 # Then the rule that refused a deletion: its examples, and why it fired, and why not once mended. A
-# call whose reason is a phrase, refused by std/anti-fluff, and the same call with a reason. Last what
-# the ledger has kept, and why each line of a file is there that the session changed.
+# call whose reason is a phrase, refused by std/anti-fluff, and the same call with a reason. Last, out
+# of the ledger, what was refused, why each line of a file is there that the session changed, and a
+# report.
 here=$(dirname "$0")
 policy="$here/policy.yaml"
 rule=demo/names-what-it-deletes
@@ -64,3 +65,10 @@ echo
 told=$("$BIN/tool-intent" why "$project/fees.py") || fail "nothing is known of fees.py"
 echo "$told"
 case $told in *"Finance asks for 1 %"*) ;; *) fail "the reason of the first line is not told" ;; esac
+
+report=$(mktemp -d) || fail "no temporary folder can be made"
+case $BIN in /*) ;; *) BIN=$PWD/$BIN ;; esac
+(cd "$project" && "$BIN/tool-intent" report -o "$report/report.html") 2>/dev/null ||
+  fail "no report was written"
+echo
+echo "The session on one page, for a browser: $report/report.html"

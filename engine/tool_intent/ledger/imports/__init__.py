@@ -1,0 +1,1 @@
+"""Calls out of the sessions that agents keep themselves."""
