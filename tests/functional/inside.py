@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from typer.testing import CliRunner
 
-from tool_intent.cli.app import app
+from tool_intent.cli.app import command_line
 
 from .command import Command, Done
 
@@ -22,8 +22,9 @@ class Inside(Command):
     def __call__(  # type: ignore[override]
         self, *arguments: str | Path, env: Mapping[str, str] | None = None
     ) -> Done:
+        given = [str(argument) for argument in arguments]
         with chdir(self.cwd), patch.dict(os.environ, self.environment(env or {}), clear=True):
-            result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+            result = CliRunner().invoke(command_line(given), given)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Done(result.exit_code, result.stdout, result.stderr)

@@ -38,6 +38,6 @@ def _main(arguments: list[str]) -> None:
     for stream in (sys.stdout, sys.stderr):
         # A terminal of few characters must not stop a report half-way, after a tool has run.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    from tool_intent.cli.app import app
+    from tool_intent.cli.app import command_line
 
-    app(prog_name="tool-intent")
+    command_line(arguments)(prog_name="tool-intent")

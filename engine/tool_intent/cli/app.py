@@ -2,43 +2,75 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
-
-from tool_intent.cli import (
-    authoring,
-    calls,
-    inspection,
-    ledger,
-    lock,
-    mcp_commands,
-    pi,
-    report,
-    rule_new,
-    rules,
-    waiver,
-    why,
-)
-from tool_intent.cli.doctor import doctor
-from tool_intent.cli.evaluation import evaluate_pack
 
 _HELP = """The reason for each tool call of an agent: required, checked and kept.
 
 Exit codes: 0 clean, 1 findings, 2 usage or input that cannot be read.
 """
 
-app = typer.Typer(
-    help=_HELP,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+#: The function of each command, and the module beside this one that has it.
+_COMMANDS: Final = {
+    "init": ("authoring", "init"),
+    "check": ("authoring", "check"),
+    "decide": ("calls", "decide"),
+    "run": ("calls", "run"),
+    "show": ("inspection", "show"),
+    "schema": ("inspection", "schema"),
+    "log": ("ledger", "log"),
+    "verify": ("ledger", "verify"),
+    "lock": ("lock", "lock"),
+    "report": ("report", "report"),
+    "test": ("rules", "examples"),
+    "explain": ("rules", "explain"),
+    "eval": ("evaluation", "evaluate_pack"),
+    "why": ("why", "why"),
+    "seal": ("why", "seal"),
+    "doctor": ("doctor", "doctor"),
+}
+#: The commands that have commands of their own, likewise.
+_GROUPS: Final = {
+    "rule": ("rule_new", "app"),
+    "waiver": ("waiver", "app"),
+    "mcp": ("mcp_commands", "mcp"),
+    "catalog": ("mcp_commands", "catalog"),
+    "pi": ("pi", "app"),
+}
 
 
-@app.callback(invoke_without_command=True)
-def root(
+def command_line(arguments: Sequence[str] = ()) -> typer.Typer:
+    """The command that the arguments begin with; all of them where they begin with something else.
+
+    To import every command takes longer than most of them run.
+    """
+    app = typer.Typer(
+        help=_HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    asked = arguments[0] if arguments else ""
+    known = asked in _COMMANDS or asked in _GROUPS
+    for name, place in _COMMANDS.items():
+        if name == asked or not known:
+            app.command(name)(_found(*place))
+    for name, place in _GROUPS.items():
+        if name == asked or not known:
+            app.add_typer(_found(*place), name=name)
+    return app
+
+
+def _found(module: str, name: str) -> Any:
+    return getattr(import_module(f"tool_intent.cli.{module}"), name)
+
+
+def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
     if version:
@@ -46,26 +78,3 @@ def root(
 
         typer.echo(f"tool-intent {__version__}")
         raise typer.Exit
-
-
-app.command("init")(authoring.init)
-app.command("check")(authoring.check)
-app.command("decide")(calls.decide)
-app.command("run")(calls.run)
-app.command("show")(inspection.show)
-app.command("schema")(inspection.schema)
-app.command("log")(ledger.log)
-app.command("verify")(ledger.verify)
-app.command("lock")(lock.lock)
-app.command("report")(report.report)
-app.command("test")(rules.examples)
-app.command("explain")(rules.explain)
-app.command("eval")(evaluate_pack)
-app.add_typer(rule_new.app, name="rule")
-app.add_typer(waiver.app, name="waiver")
-app.add_typer(mcp_commands.mcp, name="mcp")
-app.add_typer(mcp_commands.catalog, name="catalog")
-app.add_typer(pi.app, name="pi")
-app.command("why")(why.why)
-app.command("seal")(why.seal)
-app.command("doctor")(doctor)

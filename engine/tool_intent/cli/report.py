@@ -16,7 +16,7 @@ import typer
 from tool_intent.cli.terminal import err, fail, visible
 from tool_intent.ledger.place import LedgerError, ledger_folder, worktree
 from tool_intent.ledger.segments import segments
-from tool_intent.reports.page import MOST_CALLS
+from tool_intent.reports.model import MOST_CALLS
 from tool_intent.runtime.wire import dump
 
 _AGE = re.compile(r"([0-9]{1,6})([mhdw])")

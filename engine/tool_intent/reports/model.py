@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+#: Calls that a page shows unless told otherwise: past that, browsers grow slow.
+MOST_CALLS: Final = 2_000
 
 #: `tried` has no outcome: it runs still, it was never run, or its host died.
 Fate = Literal["ok", "failed", "tried", "refused"]

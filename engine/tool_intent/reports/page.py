@@ -14,10 +14,9 @@ from markupsafe import Markup
 
 from tool_intent.__about__ import __version__
 from tool_intent.reports import visible
-from tool_intent.reports.model import Reason, Summary
+from tool_intent.reports.model import MOST_CALLS, Reason, Summary
 
-#: Calls and changes that a page shows unless told otherwise: past that, browsers grow slow.
-MOST_CALLS: Final = 2_000
+#: As `MOST_CALLS`, for changes and for pairs.
 _MOST_CHANGES: Final = 500
 _MOST_PAIRS: Final = 200
 
