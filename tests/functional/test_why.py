@@ -539,7 +539,7 @@ def test_the_demo_ends_with_why_each_line_of_a_changed_file_is_there(tmp_path: P
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told = done.stdout.rpartition("/fees.py\n")[2].splitlines()
-    assert [line.split()[:3] for line in told if line[0].isdigit()] == [
+    assert [line.split()[:3] for line in told if line[:1].isdigit()] == [
         ["1", "exact", "write"], ["2", "exact", "edit"], ["3", "exact", "edit"],
     ]  # fmt: skip
     assert "          rationale: Finance asks for 1 % of the amount, in cents." in told

@@ -9,7 +9,7 @@ import pytest
 
 from tool_intent.runtime.secrets import TOKENS, redacted
 
-PACK = Path(__file__).parents[3] / "policies" / "packs" / "std" / "secrets.rules"
+PACKS = Path(__file__).parents[3] / "policies" / "packs" / "std"
 
 FOUND = [
     ("Access works with AKIAIOSFODNN7EXAMPLE.", "Access works with [redacted:aws-key]."),
@@ -60,7 +60,8 @@ def test_what_only_speaks_of_credentials_stays(text: str) -> None:
 def test_the_pack_refuses_the_same_tokens_that_records_leave_out() -> None:
     """A rule tests for the shortest token, a record leaves out all of a longer one."""
     shortest = [re.sub(r"\{(\d+),\}", r"{\1}", pattern) for _, pattern in TOKENS]
-    rules = PACK.read_text(encoding="utf-8")
+    files = (PACKS / name for name in ("secrets.rules", "secrets-in-reason.rules"))
+    rules = "".join(file.read_text(encoding="utf-8") for file in files)
     lists = re.findall(r"matches /\(\?:\^\|\[\^A-Za-z0-9_\]\)\(\?:(.*?)\)/$", rules, re.MULTILINE)
-    assert len(lists) >= 3
+    assert len(lists) >= 4
     assert {"|".join(shortest)} == set(lists)
