@@ -8,8 +8,8 @@ from typing import Final
 
 from tool_intent.authoring.examples import rules_of, with_places
 from tool_intent.compiler.conditions import Sentence
+from tool_intent.compiler.costing import cost
 from tool_intent.compiler.lower import Lowering
-from tool_intent.compiler.lower_values import cost
 from tool_intent.policy.model import EffectivePolicy, Rule
 from tool_intent.rules.diagnostics import Diagnostic
 from tool_intent.runtime.budget import BUDGET

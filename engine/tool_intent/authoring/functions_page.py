@@ -14,7 +14,7 @@ from typing import Any, Final
 import yaml
 
 from tool_intent.compiler.conditions import Apply, FieldText, Infix
-from tool_intent.compiler.lower_values import cost
+from tool_intent.compiler.costing import cost
 from tool_intent.rules.functions import FUNCTIONS, Function
 
 _EXAMPLES: Final = 6

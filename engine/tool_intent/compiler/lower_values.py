@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tool_intent.compiler import conditions as c
+from tool_intent.compiler.costing import cost, reads_arguments
 from tool_intent.compiler.sources import Sources
 from tool_intent.policy.model import Scopes
 from tool_intent.rules import tree as t
@@ -21,7 +22,6 @@ _LIST_ATTRIBUTES = {
     "flags": "text", "args": "text", "paths": "path",
 }  # fmt: skip
 _LIST_FUNCTIONS = {"paths": "path", "urls": "record", "scripts": "text"}
-_SEARCH_FUNCTIONS = frozenset({"mentions", "restates", "resembles", "matches"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Names:
     """What names mean at one place of one tool.
 
     `fields` maps every field to whether it is text, `depths` those that are carried around the
-    place to their depth. `roles` maps roles to argument paths. `atoms` holds what the rules of the
-    policy look for in history, by `file` and `view`, and grows. `sources` is told where each node
-    is from.
+    place to their depth, `keys` to what they go by there. `roles` maps roles to argument paths.
+    `atoms` holds what the rules of the policy look for in history, by `file` and `view`, and grows.
+    `sources` is told where each node is from.
     """
 
     scopes: Scopes
@@ -44,6 +44,7 @@ class Names:
     judged: Names | None = None
     sources: Sources | None = None
     view: int = 0
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     def binding(self, name: str, sort: c.Sort) -> Names:
         return replace(self, variables={**self.variables, name: sort})
@@ -159,29 +160,6 @@ def element_sort(node: c.Value, names: Names) -> c.Sort:
     return "any"
 
 
-def cost(node: Any) -> int:
-    """Steps that evaluating a node may take, one list element of its own at the most counted as
-    256."""
-    match node:
-        case c.Quantified(source=source, cost=inside):
-            return cost(source) + 256 * inside
-        case c.CountOf(source=source, condition=inside):
-            return cost(source) + 256 * cost(inside)
-        case c.Infix(function=function):
-            own = 16 if function in _SEARCH_FUNCTIONS else 4
-            return own + sum(cost(child) for child in c.children(node))
-        case c.Apply():
-            return 16 + sum(cost(child) for child in c.children(node))
-    return 1 + sum(cost(child) for child in c.children(node))
-
-
-def reads_arguments(node: Any) -> bool:
-    """Whether a text of any size is read: an argument, a role, the call."""
-    if isinstance(node, c.Argument | c.Entry | c.Role | c.WholeCall):
-        return True
-    return any(reads_arguments(child) for child in c.children(node))
-
-
 def _list(items: tuple[t.Condition, ...], names: Names) -> c.Value:
     if all(isinstance(i, t.TextLiteral) for i in items):
         return c.Texts(tuple(i.value for i in items if isinstance(i, t.TextLiteral)))
@@ -224,7 +202,9 @@ def _bare(root: str, steps: tuple[str | int, ...], names: Names) -> c.Value:
         at = names.roles.get(root)
         return c.CommandPart(str(steps[0]), at) if root == "command" and steps else c.Role(root, at)
     depth = names.depths.get(root)
-    return (c.FieldText if names.fields.get(root, True) else c.FieldValue)(root, depth)
+    return (c.FieldText if names.fields.get(root, True) else c.FieldValue)(
+        names.keys.get(root, root), depth
+    )
 
 
 def _member(root: str, steps: tuple[str | int, ...], names: Names) -> c.Value:
@@ -270,8 +250,9 @@ def _past(node: t.History | t.Since, names: Names) -> c.Past:
     if node.where is not None:
         # An earlier call is read at each of its own places, by its own roles.
         inside = replace(
-            names, variables={}, depths=_Nearest(), roles=_OwnRoles(), judged=names.judged or names
-        )
+            names, variables={}, depths=_Nearest(), roles=_OwnRoles(), keys={},
+            judged=names.judged or names,
+        )  # fmt: skip
         where = condition(node.where, inside)
     key = (names.file, names.view, targets, node.where)
     if key not in names.atoms:

@@ -150,7 +150,7 @@ class Guard:
                 # A newer policy may call a field what is an argument of the tool.
                 schema = (self._known if changed else self._schemas).get(tool)
             if not changed:
-                program = self._program(tool)
+                program = self._program(tool, schema)
                 if program.rules is None and not program.waivers and self._sessions is None:
                     if schema is None:
                         self._note_plain(program)
@@ -193,7 +193,7 @@ class Guard:
         schema = tool.get("inputSchema")
         standing = self._standing
         standing.look()
-        extended, refused = extend(tool, standing.adverts(name))
+        extended, refused = extend(tool, standing.adverts(name, schema))
         with self._lock:
             for kept in (self._known, self._schemas, self._plain):
                 kept.pop(name, None)

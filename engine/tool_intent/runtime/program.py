@@ -29,12 +29,13 @@ class Image(NamedTuple):
 
     `templates` are `(rule, effect, name, message, fix, origin, who)`; `misspelt` gives, for each
     carrier, the template number of each of its fields, `collision` likewise; `taken` are the
-    fields, with their place, that a catalog's schema of the tool defines itself. `asks` says
+    keys of fields, with their place, that a catalog's schema of the tool defines. `asks` says
     whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
     `doubts` the source that names what they could not tell, `roles` what arguments they mean,
     `views` carriers and roles as each rank sees them, where ranks differ; `permissions` are as in
     `runtime.permissions`, `waivers` as in `runtime.waivers`; `reads` are the arguments
-    that rules and waivers may look at, None for any.
+    that rules and waivers may look at, None for any; `settings` say what is to become of fields
+    that the tool defines itself, `(place, field, how)` each.
     """
 
     tool: str
@@ -57,6 +58,7 @@ class Image(NamedTuple):
     permissions: dict[Any, Any]
     waivers: tuple[tuple[Any, ...], ...]
     reads: tuple[str, ...] | None
+    settings: tuple[tuple[Any, ...], ...]
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -112,7 +114,7 @@ class Program:
 
     __slots__ = (
         "adverts", "carriers", "collision", "judge", "known", "misspelt", "permissions", "reads",
-        "roles", "rules", "taken", "templates", "tool", "views", "waivers",
+        "roles", "rules", "settings", "taken", "templates", "tool", "views", "waivers",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -129,6 +131,7 @@ class Program:
         self.permissions: Permissions = image.permissions
         self.waivers = image.waivers
         self.reads = image.reads
+        self.settings = image.settings
         names = _linked(image, self.templates)
         self.judge: Judge = names["judge"]
         #: Judges a call by rules, where there are any.

@@ -128,6 +128,21 @@ def test_fields_are_found_in_entries_and_the_tools_own_arguments_are_left(worksp
     assert rules(judging, call("bash", command="ls", **WHY)) == ["fields/collision"]
 
 
+@pytest.mark.parametrize(("how", "strip"), [("prefix", (("ti_intent",),)), ("reuse", ())])
+def test_a_tool_s_own_argument_is_left_whatever_carries_the_reason(
+    how: str, strip: Any, workspace: Path
+) -> None:
+    policy(workspace, f"version: 1\ncollision: {how}\ntools: {{bash: {{require: [intent]}}}}\n")
+    judging = Judging(str(workspace), point="pi")
+    judging.extend({"name": "bash", "inputSchema": {"type": "object"}})
+    own = {"type": "object", "properties": {"intent": {"type": "string"}}}
+    plan = judging.extend({"name": "bash", "inputSchema": own})
+    assert plan.not_advertised == ()
+    said = call("bash", command="ls", intent="own", ti_intent="why")
+    assert judging.decide(said).strip == strip
+    assert judging.decide(said).decision == "allow"
+
+
 def test_refusals_in_a_row_are_counted_by_tool_and_session(workspace: Path) -> None:
     policy(workspace, BASE + "max_retries: 2\n")
     judging = Judging(str(workspace), point="pi")
