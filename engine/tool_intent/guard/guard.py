@@ -29,13 +29,20 @@ _MOST_PLAIN: Final = 20_000
 
 class Denied(Exception):
     """A call was refused and its tool was not run. Trying again does not help: the same call is
-    refused again. `str` is the message for the model; `decision` says everything."""
+    refused again. `str` is the message for the model; `decision` says everything.
+
+    A call whose decision is `ask` may be carried out once a person has approved it; `came_of` then
+    tells whether the tool did its work, so that rules on earlier calls know.
+    """
 
     retryable: Final = False
 
-    def __init__(self, decision: Decision) -> None:
+    def __init__(
+        self, decision: Decision, came_of: Callable[[bool], None] = lambda _: None
+    ) -> None:
         super().__init__(decision.message)
         self.decision = decision
+        self.came_of = came_of
 
 
 class Guard:
@@ -273,7 +280,8 @@ class Guard:
         decision, tried = self._judged(tool, args, **as_check, will_tell=True)
         self._recorder.decision(decision, as_check.get("session"))
         if not decision.allowed:
-            raise Denied(decision)
+            session = as_check.get("session")
+            raise Denied(decision, lambda ok: self._came_of(decision, tried, ok, session))
         return decision, tried
 
 

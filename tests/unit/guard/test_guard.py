@@ -157,6 +157,20 @@ def test_a_field_that_the_tool_defines_itself_is_a_collision_and_is_not_stripped
     assert guard.check("write", GOOD, schema={"type": "object"}).allowed
 
 
+def test_a_call_that_was_approved_after_all_counts_by_what_came_of_it(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        'version: 1\nrules: |\n  rule a/ask on deploy\n    ask "Sure?"\n'
+        "  rule a/after on announce\n    require earlier deploy passed within 9 calls\n"
+    )
+    guard = Guard.load(str(policy), cwd=str(tmp_path))
+    with pytest.raises(Denied) as denied:
+        guard.call("deploy", {}, lambda given: given)
+    assert not guard.check("announce", {}).allowed
+    denied.value.came_of(True)
+    assert guard.check("announce", {}).allowed
+
+
 @pytest.mark.parametrize(
     ("how", "said", "key"), [("prefix", {"ti_intent": "why"}, "ti_intent"), ("reuse", {}, "intent")]
 )

@@ -234,6 +234,25 @@ def test_a_call_passed_once_its_outcome_is_told_and_not_before(workspace: Path) 
     assert rules(judging, edit) == []
 
 
+@pytest.mark.parametrize(
+    ("ok", "found"), [(True, []), (False, ["deploys/after"]), (None, ["deploys/after"])]
+)
+def test_a_call_that_a_person_approved_counts_by_what_came_of_it(
+    ok: bool | None, found: list[str], workspace: Path
+) -> None:
+    rules_ = (
+        "rules: |\n"
+        '  rule deploys/ask on bash\n    ask "This goes to customers."\n'
+        "  rule deploys/after on read\n    require earlier bash passed within 9 calls\n"
+    )
+    policy(workspace, BASE + rules_)
+    judging = Judging(str(workspace), point="pi")
+    assert judging.decide(call("bash", "b1", command="deploy", **WHY)).decision == "ask"
+    if ok is not None:
+        judging.outcome("s", "b1", ok=ok)
+    assert rules(judging, call("read", path="a", **WHY)) == found
+
+
 def test_a_process_that_follows_another_judges_by_the_policy_that_one_began_with(
     workspace: Path,
 ) -> None:

@@ -42,6 +42,30 @@ class Admitted:
             pass
 
 
+class Refused:
+    """A call that may not run as it is. Where a person approves it all the same, tell what came of
+    it with `settle`."""
+
+    __slots__ = ("_denied",)
+
+    def __init__(self, denied: Denied) -> None:
+        self._denied = denied
+
+    @property
+    def decision(self) -> Decision:
+        """Why it may not run."""
+        return self._denied.decision
+
+    @property
+    def args(self) -> dict[str, Any] | None:
+        """Its arguments without fields."""
+        return self.decision.args
+
+    def settle(self, ok: bool) -> None:
+        """The server answered; `ok` says whether the tool did its work."""
+        self._denied.came_of(ok)
+
+
 def admit(
     guard: Guard,
     tool: str,
@@ -50,8 +74,8 @@ def admit(
     id: Scalar,
     context: Mapping[str, Any] | None,
     schema: Mapping[str, Any] | None,
-) -> Admitted | Decision:
-    """Judge and record a call; the decision where it may not run as it is.
+) -> Admitted | Refused:
+    """Judge and record a call.
 
     The guard's own coroutine is driven by hand: it rests, without an event loop, from the moment
     the call is admitted until its outcome is told.
@@ -66,5 +90,5 @@ def admit(
     try:
         running.send(None)
     except Denied as denied:
-        return denied.decision
+        return Refused(denied)
     return Admitted(running, admitted[0])

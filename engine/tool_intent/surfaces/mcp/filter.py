@@ -8,7 +8,6 @@ from collections.abc import Callable
 from os import urandom
 from typing import Any, Final
 
-from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.pointer import quoted
 from tool_intent.runtime.wire import dump
 from tool_intent.surfaces.mcp import messages
@@ -22,7 +21,7 @@ from tool_intent.surfaces.mcp.approval import (
     can_ask,
     ours,
 )
-from tool_intent.surfaces.mcp.calls import Admitted, admit
+from tool_intent.surfaces.mcp.calls import Admitted, Refused, admit
 from tool_intent.surfaces.mcp.listing import Known, is_listing
 from tool_intent.surfaces.mcp.messages import Malformed, Message
 from tool_intent.surfaces.mcp.pending import Batch, Pending, Waiting, outcome
@@ -135,7 +134,7 @@ class Filter:
             self._ask_for_tools(message, None)
             return
         if known is None or known.fault is not None:
-            self._error(message, messages.INVALID_PARAMS, self._no_tool(name, known), batch)
+            self._error(message, messages.INVALID_PARAMS, self._tools.not_callable(name), batch)
             return
         self._judge(message, known, batch)
 
@@ -152,8 +151,8 @@ class Filter:
             schema=known.schema,
         )
         approved = None
-        if not isinstance(judged, Admitted):
-            if judged.decision != "ask" or not self._may_go_on(message, said):
+        if isinstance(judged, Refused):
+            if judged.decision.decision != "ask" or not self._may_go_on(message, said):
                 self._denied(message, judged, said == "declined", batch)
                 return
             approved = called(message)
@@ -161,57 +160,47 @@ class Filter:
         whole: Cuts = {"arguments": cuts} if cuts else {}
         if said != "none":
             whole |= ours(message)
-        call = judged if isinstance(judged, Admitted) else None
-        self._send_call(message, below(("params",), whole), batch, call=call, approved=approved)
+        self._send_call(message, below(("params",), whole), batch, judged, approved)
 
     def _send_call(
         self,
         message: Message,
         cuts: Cuts,
         batch: Batch | None,
-        *,
-        call: Admitted | None = None,
-        approved: str | None = None,
+        call: Admitted | Refused,
+        approved: str | None,
     ) -> None:
         assert message.id is not None
         self._pending.add(message.id, Waiting(messages.CALL, batch, call, approved))
         self.to_server.append(cut(message.text, cuts).encode() + message.end)
 
     def _denied(
-        self, message: Message, decision: Decision, declined: bool, batch: Batch | None
+        self, message: Message, refused: Refused, declined: bool, batch: Batch | None
     ) -> None:
+        decision = refused.decision
         approvals = None if declined or decision.decision != "ask" else self._session.approvals
         if approvals is not None and can_ask(message, self._session.capabilities):
-            self._ask(message, decision, approvals, batch)
+            self._ask(message, refused, approvals, batch)
             return
         text = DECLINED if declined else decision.message or ""
         self._answer(messages.refusal(message.id or "", text, modern=message.modern), batch)
 
-    def _no_tool(self, name: str, known: Known | None) -> str:
-        if known is not None:
-            return f"calls of {quoted(name)} are refused: {known.fault}; nothing was executed"
-        from tool_intent.rules.diagnostics import nearest
-
-        near = nearest(name, self._tools.names)
-        meant = f"; did you mean {quoted(near)}?" if near else ""
-        return f"the server lists no tool called {quoted(name)}{meant}; nothing was executed"
-
     # --- asking the person -----------------------------------------------------------------------
 
     def _ask(
-        self, message: Message, decision: Decision, approvals: Approvals, batch: Batch | None
+        self, message: Message, refused: Refused, approvals: Approvals, batch: Batch | None
     ) -> None:
         def answered(yes: bool) -> None:
             if yes:
-                cuts = removals(message.params.get("arguments", {}), decision.args)
+                cuts = removals(message.params.get("arguments", {}), refused.args)
                 whole = below(("params", "arguments"), cuts)
-                self._send_call(message, whole, batch, approved=called(message))
+                self._send_call(message, whole, batch, refused, called(message))
             else:
                 refusal = messages.refusal(message.id or "", DECLINED, modern=message.modern)
                 self._answer(refusal, batch)
             self._then()
 
-        token, question = approvals.question(message, decision, answered)
+        token, question = approvals.question(message, refused.decision, answered)
         if message.modern:
             self._answer(as_result(message, token, question), batch)
             return
@@ -271,7 +260,8 @@ class Filter:
             self._answered_by_server(value, line)
 
     def _answered_by_server(self, value: dict[str, Any], line: bytes) -> None:
-        waiting = self._pending.take(dump(value.get("id")))
+        key = dump(value.get("id"))
+        waiting = self._pending.take(key) or self._session.left.take(key)
         method = "" if waiting is None else waiting.method
         if method in ("", messages.LIST) and is_listing(value):
             line = self._extended(line)
@@ -356,6 +346,7 @@ class Filter:
         """No answer will come any more: everything that waits for one is told `why`."""
         approvals = self._session.approvals
         for key, waiting in self._pending.drain():
+            self._settle(waiting, {})
             self._answer(messages.error(key, messages.NO_ANSWER, why), waiting.batch)
         held, self._held = self._held or [], None
         for message, batch in held:
@@ -366,12 +357,17 @@ class Filter:
             if asked is not None:
                 asked.answered(False)
 
+    def broken_off(self) -> None:
+        """The server's answer breaks off, and may go on in an exchange that resumes it."""
+        self._session.leave(self._pending)
+
     def unanswerable(self, id: str, why: str) -> bool:
         """The server's answer to `id` (JSON text) cannot be passed on: say why instead. False where
         nothing waits for it."""
         waiting = self._pending.take(id)
         if waiting is None:
             return False
+        self._settle(waiting, {})
         self._answer(messages.error(id, messages.NO_ANSWER, why), waiting.batch)
         return True
 

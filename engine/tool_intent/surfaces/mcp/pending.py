@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tool_intent.surfaces.mcp.calls import Admitted
+from tool_intent.surfaces.mcp.calls import Admitted, Refused
 
 
 class Batch:
@@ -34,7 +34,7 @@ class Waiting:
         self,
         method: str,
         batch: Batch | None,
-        call: Admitted | None = None,
+        call: Admitted | Refused | None = None,
         approved: str | None = None,
     ) -> None:
         self.method = method
@@ -70,6 +70,15 @@ class Pending:
             one.call = None
             one.method = ""
         return first
+
+    def left_by(self, exchange: Pending, most: int) -> None:
+        """Wait for what an exchange waited for, each alone; past `most` ids the oldest are given
+        up."""
+        for key, waiting in exchange.drain():
+            waiting.batch = None
+            self.add(key, waiting)
+        while len(self._waiting) > most:
+            del self._waiting[next(iter(self._waiting))]
 
     def drain(self) -> list[tuple[str, Waiting]]:
         """Everything that still waits, each with its id; nothing waits any more."""
