@@ -10,7 +10,7 @@ const { complaints, plain, theirs, withComplaints } = await import(new URL("text
 
 const field = { type: "string", minLength: 1 };
 const plan = (more) => ({
-	name: "write", places: [{ at: [], properties: [["intent", field, true]] }], schema: null,
+	name: "write", places: [{ at: [], properties: [["intent", field, true]], own: [] }], schema: null,
 	notAdvertised: [], fields: ["intent"], reads: [], ...more,
 });
 const long = "é".repeat(2_000);
@@ -60,7 +60,7 @@ test("a field is judged as the model sent it, where the host made a text of it",
 	const input = { path: "5", intent: "null" };
 	assert.deepEqual(asSent(input, { path: 5, intent: null }, plan()), { path: "5", intent: null });
 	assert.equal(asSent(input, { path: 5, intent: "null" }, plan()), input);
-	const edits = plan({ places: [{ at: ["edits", "[]"], properties: [["intent", field, true]] }] });
+	const edits = plan({ places: [{ at: ["edits", "[]"], properties: [["intent", field, true]], own: [] }] });
 	const sent = repaired({ edits: '[{"intent": 5}]' }, edits);
 	assert.deepEqual(asSent({ edits: [{ intent: "5" }] }, sent, edits), { edits: [{ intent: 5 }] });
 });
@@ -78,6 +78,15 @@ test("a schema is changed in place, changed again, and never twice", () => {
 	assert.deepEqual(schema, wanted);
 	assert.equal(advertise(schema, plan({ places: [], schema: before })), undefined);
 	assert.deepEqual(schema, before, "a policy that asks for nothing takes its fields back");
+});
+
+test("an argument of the tool that holds the reason is required, once, and nothing else changes", () => {
+	const own = { type: "string" };
+	const schema = { type: "object", properties: { intent: own } };
+	const places = [{ at: [], properties: [], own: ["intent"] }];
+	const wanted = { type: "object", properties: { intent: own }, required: ["intent"] };
+	assert.equal(advertise(schema, plan({ places, schema: wanted })), undefined);
+	assert.equal(advertise({ ...wanted }, plan({ places, schema: wanted })), undefined);
 });
 
 test("a schema that cannot be changed, or comes out otherwise, is said to be so", () => {

@@ -20,6 +20,7 @@ from tool_intent.policy.sources import Root, pack_path
 from tool_intent.rules import tree as t
 from tool_intent.rules.check import check_text
 from tool_intent.runtime.arguments import snapshot
+from tool_intent.runtime.colliding import Treatment
 from tool_intent.runtime.history import SessionHistory
 from tool_intent.runtime.linking import atom_codes
 from tool_intent.runtime.matching import Matcher
@@ -60,7 +61,8 @@ def policy_of(text: str) -> EffectivePolicy:
 class Session:
     """A session judged by the compiled rules and by the walker, side by side."""
 
-    def __init__(self, policy: EffectivePolicy) -> None:
+    def __init__(self, policy: EffectivePolicy, treatment: Treatment = ()) -> None:
+        self.treatment = treatment
         self.lowering = Lowering(policy)
         codes = atom_codes(atoms_image(self.lowering.atoms(), dict(policy.groups)))
         self.history = SessionHistory(codes, keep=True, hears=self.lowering.hears)
@@ -85,7 +87,7 @@ class Session:
 
     def lowered(self, name: str) -> tuple[Any, Program]:
         if name not in self.tools:
-            tool = self.lowering.tool(name)
+            tool = self.lowering.tool(name, self.treatment)
             self.tools[name] = tool, Program(emit.image(tool))
         return self.tools[name]
 

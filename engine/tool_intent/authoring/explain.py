@@ -99,7 +99,8 @@ class Explainer:
         self._artifact.decide(call, apart)
         state = apart.records[-1].state if apart.records else None
         decision = self._artifact.decide(call, _Unchanged(history))
-        tool = self._lowering.tool(call.tool)
+        treated = self._artifact.treatment(call.tool, call.schema)
+        tool = self._lowering.tool(call.tool, treated)
         before = tuple(reversed(list(history.recent(len(history.records)))))
         if state is None:
             return Explanation(decision, field_checks(tool, call.args, decision), (), (), before)

@@ -43,8 +43,8 @@ def field_checks(tool: Tool, args: Any, decision: Decision) -> tuple[FieldCheck,
     for place in (*tool.places, *tool.conditional):
         for pointer, holder in places(args, place.at):
             for field in place.fields:
-                at = f"{pointer}/{escape(field.name)}"
-                given = [holder[field.name]] if field.name in holder else []
+                at = f"{pointer}/{escape(field.key)}"
+                given = [holder[field.key]] if field.key in holder else []
                 out |= dict.fromkeys(_checks(field, at, given, found.get(at, ())))
     return tuple(out)
 

@@ -88,7 +88,7 @@ def schema(
     """
     artifact = load_or_fail(policy or [], found=not policy)
     own = _known_tool(artifact, tool) if given is None else _given_tool(given.read(), tool)
-    extended, refused = extend(own, artifact.program(tool).adverts)
+    extended, refused = extend(own, artifact.program(tool, own["inputSchema"]).adverts)
     typer.echo(json.dumps(extended, indent=2))
     for place, reason in refused:
         where = f"{tool}, {place}" if place else tool

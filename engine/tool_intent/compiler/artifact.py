@@ -6,10 +6,11 @@ import marshal
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tool_intent.compiler.cache import Cache, digest
 from tool_intent.compiler.query import Loaded
+from tool_intent.runtime.colliding import Treatment, treatment
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.judge import Around, judge
 from tool_intent.runtime.model import Call, Keeping, Point
@@ -63,7 +64,7 @@ class Artifact:
         self._folder = folder
         self._policy: EffectivePolicy | None = None
         self._lowering: Lowering | None = None
-        self._programs: dict[str, Program] = {}
+        self._programs: dict[tuple[str, Treatment], Program] = {}
         self._atoms: list[AtomCode] | None = None
         self._hears = False
         self._place = place
@@ -110,15 +111,25 @@ class Artifact:
                 self._lowering = Lowering(self.policy)
             return self._lowering
 
-    def program(self, tool: str) -> Program:
-        """What judges calls of `tool`."""
-        program = self._programs.get(tool)
+    def program(self, tool: str, schema: Any = None) -> Program:
+        """What judges calls of `tool`, given its own argument schema where the host knows it."""
+        plain = self._program(tool, ())
+        if plain.settings:
+            return self._program(tool, treatment(plain, schema))
+        return plain
+
+    def treatment(self, tool: str, schema: Any = None) -> Treatment:
+        """What becomes of fields that the tool defines itself; what `program` goes by."""
+        return treatment(self._program(tool, ()), schema)
+
+    def _program(self, tool: str, treated: Treatment) -> Program:
+        program = self._programs.get((tool, treated))
         if program is not None:
             return program
         with self._lock:
             if len(self._programs) >= _MOST_PROGRAMS:
                 self._programs.clear()
-            program = self._programs[tool] = Program(self._image(tool))
+            program = self._programs[tool, treated] = Program(self._image(tool, treated))
         return program
 
     def programs(self) -> list[Program]:
@@ -131,7 +142,7 @@ class Artifact:
     ) -> Decision:
         """The decision on one call, given what its session did before (see `new_history`). Without
         `spends` it uses up no waiver: for a call that is not carried out on this decision."""
-        program = self.program(call.tool)
+        program = self.program(call.tool, call.schema)
         around = None
         if program.rules is not None or program.waivers or self.reads_history:
             around = Around(self.place, call.context, call.now, view, self.point, spends)
@@ -160,15 +171,16 @@ class Artifact:
             self._place = Place(root, cwd, os.path.expanduser("~"), probe_case(root))
         return self._place
 
-    def _image(self, tool: str) -> Image:
-        entry = os.path.join(self._folder, digest(tool))
+    def _image(self, tool: str, treated: Treatment) -> Image:
+        named = digest(tool, repr(treated)) if treated else digest(tool)
+        entry = os.path.join(self._folder, named)
         if self._cache is not None:
             body = self._cache.read(entry)
             if body is not None:
                 return Image(*marshal.loads(body))  # noqa: S302 (checked by the cache)
         from tool_intent.compiler.emit import image
 
-        made = image(self.lowering.tool(tool))
+        made = image(self.lowering.tool(tool, treated))
         if self._cache is not None:
             self._cache.write(entry, marshal.dumps(tuple(made)))
         return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tool_intent.compiler.colliding import carriers_of
 from tool_intent.compiler.constraints import specialised
 from tool_intent.compiler.emit_rules import RuleEmitter
 from tool_intent.compiler.expressions import Expressions, Pool, Scope
@@ -114,8 +115,11 @@ class _Emitter:
     def image(self) -> Image:
         code = compile(self.source(), f"<tool-intent {self._tool.name!r}>", "exec")
         places = self._tool.carried
-        misspelt = tuple(tuple(self._template(f.misspelt) for f in p.fields) for p in places)
-        collision = tuple(tuple(self._template(f.collision) for f in p.fields) for p in places)
+        carriers = carriers_of(places)
+        named = [{f.key: f for f in p.fields} for p in places]
+        carried = [[f[key] for key in c.fields] for f, c in zip(named, carriers, strict=True)]
+        misspelt = tuple(tuple(self._template(f.misspelt) for f in own) for own in carried)
+        collision = tuple(tuple(self._template(f.collision) for f in own) for own in carried)
         read = arguments_read(self._tool)
         return Image(
             self._tool.name,
@@ -126,13 +130,10 @@ class _Emitter:
             tuple(tuple(p) for p in self._pool.patterns),
             tuple(self._pool.facts),
             tuple(self._pool.doubts),
-            tuple((p.at, tuple(f.name for f in p.fields)) for p in places),
+            tuple(map(tuple, carriers)),
             misspelt,
             collision,
-            tuple(
-                (p.at, tuple((f.name, f.advertised, f.missing is not None) for f in p.fields))
-                for p in places
-            ),
+            tuple(filter(None, map(_advert, places))),
             self._tool.known,
             self._tool.taken,
             self._asks,
@@ -142,6 +143,7 @@ class _Emitter:
             tuple((*w[:2], dict(w.ranks), *w[3:]) for w in self._tool.waivers),
             None if read is None else tuple(sorted(read)),
             self._tool.kinds,
+            self._tool.settings,
         )
 
     def _line(self, depth: int, text: str) -> None:
@@ -223,7 +225,7 @@ class _Emitter:
 
     def _field(self, field: Field, container: str, at: _Pointer, depth: int) -> None:
         value = self._fresh()
-        self._line(depth, f"{value} = {container}.get({field.name!r})")
+        self._line(depth, f"{value} = {container}.get({field.key!r})")
         branch = "if"
         for kind in _tested(field.kinds):
             condition = _KIND_TESTS[kind].format(value)
@@ -240,12 +242,12 @@ class _Emitter:
             self._kind(field, kind, value, at, depth + 1)
             branch = "elif"
         if field.missing is not None:
-            absent = f"{value} is None and {field.name!r} not in {container}"
+            absent = f"{value} is None and {field.key!r} not in {container}"
             self._line(depth, f"{branch} {absent}:")
             self._found(depth + 1, field.missing, at)
             self._line(depth, "else:")
         else:
-            present = f"{value} is not None or {field.name!r} in {container}"
+            present = f"{value} is not None or {field.key!r} in {container}"
             self._line(depth, f"{branch} {present}:")
         self._found(depth + 1, field.wrong_type, at)
 
@@ -364,6 +366,16 @@ def _constraints(field: Field, kind: Kind) -> list[tuple[Constraint, Report]]:
     """What can break for values of one kind. Text that is there has a length of at least 1."""
     found = [(specialised(check.constraint, kind), check.report) for check in field.checks]
     return [(c, r) for c, r in found if c not in (Always(True), Test("minLength", 1))]
+
+
+def _advert(place: Place) -> tuple[Any, ...] | None:
+    """What a place advertises; of the tool's own arguments only that they are required."""
+    added = [f for f in place.fields if not f.own]
+    demanded = dict.fromkeys(f.key for f in place.fields if f.own and f.missing is not None)
+    if place.fields and not added and not demanded:
+        return None
+    properties = tuple((f.key, f.advertised, f.missing is not None) for f in added)
+    return (place.at, properties, tuple(demanded))
 
 
 def _named(carriers: tuple[Carrier, ...]) -> tuple[tuple[Any, ...], ...]:

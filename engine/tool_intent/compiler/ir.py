@@ -87,7 +87,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field at one kind of place. `missing` and `blank` are None where it is optional."""
+    """One field at one kind of place. `missing` and `blank` are None where it is optional.
+
+    `key` is what it goes by in the arguments; where it is `own`, that is an argument of the tool,
+    which keeps it.
+    """
 
     name: str
     kinds: tuple[Kind, ...]
@@ -99,6 +103,8 @@ class Field:
     collision: Report
     checks: tuple[Check, ...]
     advertised: dict[str, Any]
+    key: str
+    own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,8 @@ class Tool:
     the call; `carried` are all the places together, for stripping and advertising. `views` are
     those of each rank of the policy, strongest first; none where all see the same. `permissions`
     are those of its rules, by id and rank; `waivers` those whose scope the tool is in. `kinds` are
-    what its calls do, as far as groups tell: read, write, exec, net.
+    what its calls do, as far as groups tell: read, write, exec, net. `settings` say what is to
+    become of fields that the tool itself may define.
     """
 
     name: str
@@ -141,3 +148,4 @@ class Tool:
     permissions: Mapping[tuple[str, Rank], Schedules] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
     kinds: tuple[str, ...] = ()
+    settings: tuple[tuple[tuple[str, ...], str, str], ...] = ()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from tool_intent.compiler import wording
+from tool_intent.compiler.colliding import carriers_of, defined_keys, settings
 from tool_intent.compiler.conditions import Atom, Condition, Sentence
 from tool_intent.compiler.constraints import parts
 from tool_intent.compiler.faults import faults
@@ -16,12 +17,15 @@ from tool_intent.compiler.lower_fields import (
     Use,
     advertised,
     allowed_kinds,
+    at_least,
     container,
+    describing_of,
     description,
     is_text,
     known_names,
     nearest_origin,
     roles_of,
+    strongest_of,
 )
 from tool_intent.compiler.lower_rules import Seen, sentence, when
 from tool_intent.compiler.printed import printed
@@ -38,16 +42,19 @@ from tool_intent.policy.model import (
     is_built_in,
 )
 from tool_intent.policy.sources import shipped
+from tool_intent.runtime.colliding import Otherwise, Treatment, prefixed
 from tool_intent.runtime.extend import collisions
 from tool_intent.runtime.matching import Matcher
 from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect, Origin, Rank
 from tool_intent.runtime.pointer import escape
-from tool_intent.runtime.strip import Carrier
+from tool_intent.runtime.strip import Steps
 from tool_intent.runtime.views import View
 from tool_intent.runtime.waivers import Waiver
 
 #: What calls do, by the groups that say so.
 KINDS = ("read", "write", "exec", "net")
+#: What is to become of a field, by its place and name, where the tool defines it.
+Treated: TypeAlias = Mapping[tuple[Steps, str], Otherwise]
 
 
 class Lowering:
@@ -92,21 +99,23 @@ class Lowering:
         self._ours = {s.shown for s in policy.sources if s.path.startswith(folder)}
         self._always = (*faults(policy.broken, policy.on_broken), *map(missing, policy.absent))
 
-    def tool(self, name: str) -> Tool:
-        """What calls of the tool `name` must satisfy."""
+    def tool(self, name: str, treatment: Treatment = ()) -> Tool:
+        """What calls of the tool `name` must satisfy, where it defines fields itself that are to be
+        treated so."""
+        treated: Treated = {(at, field): how for at, field, how in treatment}
         matching = [r for r in self._candidates(name) if self._matcher.means(r.key, name)]
         applying = [r for r in matching if not self._means_any(r.excepted, name)]
         waivers = self._waivers(name)
         plain = [r for r in applying if r.when is None]
         # What a waiver lowers for one rank stands for the others: then each rank says its own.
         parted = _by_rank(plain) if any(is_built_in(w.rule) for w in waivers) else [plain]
-        places = tuple(place for own in parted for place in self._places(own))
-        carried = tuple(self._carried(applying, places))
-        carriers = _carriers(carried)
+        places = tuple(place for own in parted for place in self._places(own, treated))
+        carried = tuple(self._carried(applying, places, treated))
+        carriers = carriers_of(carried)
         known = self._policy.catalog.get(name, ())
         schemas = [t.schema for t in known if t.schema is not None]
         whole = View(carriers, roles_of(known))
-        views = tuple(self._view(rank, applying, known) for rank in self._ranks)
+        views = tuple(self._view(rank, applying, known, treated) for rank in self._ranks)
         seen = {
             rank: Seen(self._textual[rank], view, number, self._printed[rank])
             for number, (rank, view) in enumerate(zip(self._ranks, views, strict=True))
@@ -121,16 +130,17 @@ class Lowering:
             bool(matching),
             self._always + tuple(self._unlisted({r.origin.rank for r in matching})),
             places,
-            tuple(self._conditional(applying, seen)),
+            tuple(self._conditional(applying, seen, treated)),
             tuple(self._sentence(rule, seen[rule.origin.rank]) for rule in rules),
             carried,
             whole.roles,
             known_names(schemas, carried),
-            tuple(sorted({c for s in schemas for c in collisions(s, carriers)})),
+            tuple(sorted({c for s in schemas for c in collisions(s, defined_keys(carried))})),
             () if all(view == whole for view in views) else views,
             {(r.id, r.origin.rank): r.schedule for r in rules if r.schedule},
             waivers,
             tuple(kind for kind in KINDS if self._matcher.means(f"@{kind}", name)),
+            settings(self._policy.collisions, applying),
         )
 
     def atoms(self) -> tuple[Atom, ...]:
@@ -171,15 +181,19 @@ class Lowering:
 
     def _fields_seen(self, rank: Rank) -> Mapping[str, bool]:
         """The fields that a rank and stronger ones define, each with whether it is text."""
-        found = {name: _at_least(rank, d) for name, d in self._fields.items()}
+        found = {name: at_least(rank, d) for name, d in self._fields.items()}
         return {name: is_text(definitions) for name, definitions in found.items() if definitions}
 
     def _view(
-        self, rank: Rank, applying: Sequence[Requirement], known: Sequence[CatalogTool]
+        self,
+        rank: Rank,
+        applying: Sequence[Requirement],
+        known: Sequence[CatalogTool],
+        treated: Treated,
     ) -> View:
         own = [r for r in applying if SENIORITY[r.origin.rank] <= SENIORITY[rank]]
         roles = roles_of([t for t in known if SENIORITY[t.rank] <= SENIORITY[rank]])
-        return View(_carriers(self._places(own)), roles)
+        return View(carriers_of(self._places(own, treated)), roles)
 
     def _sentence(self, rule: Rule, seen: Seen) -> Sentence:
         below_user = SENIORITY[rule.origin.rank] > SENIORITY["user"]
@@ -188,13 +202,13 @@ class Lowering:
         return sentence(rule, seen, self._atoms, who, self._sources)
 
     def _conditional(
-        self, requirements: Sequence[Requirement], seen: Mapping[Rank, Seen]
+        self, requirements: Sequence[Requirement], seen: Mapping[Rank, Seen], treated: Treated
     ) -> Iterable[Place]:
         for requirement in requirements:
             if requirement.when is not None:
                 own = seen[requirement.origin.rank]
                 asked = self._when(requirement, own)
-                for place in self._places([requirement]):
+                for place in self._places([requirement], treated):
                     yield replace(place, when=asked, view=own.number)
 
     def _when(self, requirement: Requirement, seen: Seen) -> Condition:
@@ -205,10 +219,10 @@ class Lowering:
         )  # fmt: skip
 
     def _carried(
-        self, requirements: Sequence[Requirement], places: Sequence[Place]
+        self, requirements: Sequence[Requirement], places: Sequence[Place], treated: Treated
     ) -> Iterable[Place]:
         """Every place with all its fields; those that only a condition asks for are optional."""
-        whole = {p.at: p for p in self._places(requirements)}
+        whole = {p.at: p for p in self._places(requirements, treated)}
         needed = {(p.at, f.name) for p in places for f in p.fields if f.missing is not None}
         for at, place in whole.items():
             fields = (
@@ -237,7 +251,7 @@ class Lowering:
                     None,
                 )
 
-    def _places(self, requirements: Sequence[Requirement]) -> Iterable[Place]:
+    def _places(self, requirements: Sequence[Requirement], treated: Treated) -> Iterable[Place]:
         by_place: dict[tuple[str, ...], list[Requirement]] = {}
         for requirement in requirements:
             by_place.setdefault(requirement.at, []).append(requirement)
@@ -247,11 +261,17 @@ class Lowering:
             for requirement in here:
                 for use in requirement.uses:
                     uses.setdefault(use.name, []).append((requirement, use))
-            fields = tuple(f for name in uses for f in self._closed(name, at, uses[name]))
+            fields = tuple(
+                f
+                for name in uses
+                for f in self._closed(name, at, uses[name], treated.get((at, name)))
+            )
             no_entry, no_object = entry_reports(at, here)
             yield Place(at, fields, no_entry, no_object)
 
-    def _closed(self, name: str, at: tuple[str, ...], uses: list[Use]) -> Iterable[Field]:
+    def _closed(
+        self, name: str, at: Steps, uses: list[Use], how: Otherwise | None
+    ) -> Iterable[Field]:
         """A field as the entries at one place use it: one, unless ranks differ on its type; then
         one for all that agree, since what a weaker one takes for wrong a stronger may still judge.
         """
@@ -260,62 +280,70 @@ class Lowering:
             by_rank.setdefault(use[0].origin.rank, []).append(use)
         by_kinds: dict[tuple[Kind, ...], list[Use]] = {}
         for rank, own in by_rank.items():
-            kinds = allowed_kinds(_at_least(rank, self._fields.get(name, ())), own)
+            kinds = allowed_kinds(at_least(rank, self._fields.get(name, ())), own)
             by_kinds.setdefault(kinds, []).extend(own)
-        return (self._field(name, at, allowed, agreed) for allowed, agreed in by_kinds.items())
+        return (self._field(name, at, allowed, agreed, how) for allowed, agreed in by_kinds.items())
 
     def _field(
-        self, name: str, at: tuple[str, ...], allowed: tuple[Kind, ...], uses: list[Use]
+        self,
+        name: str,
+        at: Steps,
+        allowed: tuple[Kind, ...],
+        uses: list[Use],
+        how: Otherwise | None,
     ) -> Field:
+        key = prefixed(name) if how == "prefix" else name
         weakest = max((r.origin.rank for r, _ in uses), key=SENIORITY.__getitem__)
-        definitions = _at_least(weakest, self._fields.get(name, ()))
+        definitions = at_least(weakest, self._fields.get(name, ()))
         # What the strongest asks for it describes itself: weaker words are no part of its demand.
         strongest = min((r.origin.rank for r, _ in uses), key=SENIORITY.__getitem__)
-        describing = _describing(strongest, self._fields.get(name, ()))
+        describing = describing_of(strongest, self._fields.get(name, ()))
         described, who = self._help(name, describing)
-        carrying = _strongest(uses)
-        demanding = _strongest([(r, u) for r, u in uses if u.required])
+        carrying = strongest_of(uses)
+        demanding = strongest_of([(r, u) for r, u in uses if u.required])
 
         def report(rule: str, message: str, by: Use, fix: str | None = None) -> Report:
             """With a `fix` of ours, or else the field's description as its author's words."""
             requirement, use = by
             return Report(
-                f"fields/{rule}", requirement.effect, f"/{escape(name)}", message,
+                f"fields/{rule}", requirement.effect, f"/{escape(key)}", message,
                 fix or described, use.origin, None if fix else who,
             )  # fmt: skip
 
         assert carrying is not None
-        checks = tuple(self._checks(name, definitions, uses, described, who))
+        checks = tuple(self._checks(key, definitions, uses, described, who))
         # It is found once for all ranks: as what only a waiver that binds the strongest lowers.
         senior = min(uses, key=lambda use: SENIORITY[use[0].origin.rank])
         misspelt = report(
-            "misspelt", f"this key only looks like `{name}`", (carrying[0], senior[1]),
-            f"Spell it `{name}`.",
+            "misspelt", f"this key only looks like `{key}`", (carrying[0], senior[1]),
+            f"Spell it `{key}`.",
         )  # fmt: skip
         # Whatever the entry's effect: what is the tool's argument cannot be told from a reason.
         collision = report(
             "collision",
-            f"{name} is an argument of the tool itself, so it cannot carry the reason",
+            f"{key} is an argument of the tool itself, so it cannot carry the reason",
             carrying,
             "A person must rename the field in the policy.",
         )
-        required = demanding and report("missing", f"{name} is required", demanding)
+        required = demanding and report("missing", f"{key} is required", demanding)
         blank = demanding and report(
-            "missing", f"{name} is required; what was sent is blank", demanding
+            "missing", f"{key} is required; what was sent is blank", demanding
         )
         return Field(
             name,
             allowed,
             required,
             blank,
-            report("type", wording.kinds_expected(name, allowed), carrying),
+            report("type", wording.kinds_expected(key, allowed), carrying),
             report(
-                "unreadable", wording.unreadable(name), carrying, "Write it shorter and plainer."
+                "unreadable", wording.unreadable(key), carrying, "Write it shorter and plainer."
             ),
             replace(misspelt, name=""),
-            replace(collision, name=container(at, name), effect="deny"),
+            replace(collision, name=container(at, key), effect="deny"),
             checks,
             advertised(allowed, describing, [c.constraint for c in checks]),
+            key,
+            how == "reuse",
         )
 
     def _help(
@@ -332,7 +360,7 @@ class Lowering:
 
     def _checks(
         self,
-        name: str,
+        key: str,
         definitions: Sequence[FieldDefinition],
         uses: list[Use],
         fix: str | None,
@@ -342,7 +370,7 @@ class Lowering:
         schemas: list[tuple[FieldSchema, Mapping[str, Origin], Origin, Effect]] = []
         for d in definitions:
             # A definition holds where its own rank or a weaker one uses the field.
-            bound = _strongest(
+            bound = strongest_of(
                 [(r, u) for r, u in uses if SENIORITY[r.origin.rank] >= SENIORITY[d.origin.rank]]
             )
             if bound is not None:
@@ -352,12 +380,12 @@ class Lowering:
             for part in parts(schema):
                 where = nearest_origin(origins, part.pointer, origin)
                 report = Report(
-                    f"fields/{part.keyword}", effect, f"/{escape(name)}",
-                    wording.broken(name, part), fix, where, who,
+                    f"fields/{part.keyword}", effect, f"/{escape(key)}",
+                    wording.broken(key, part), fix, where, who,
                 )  # fmt: skip
-                key = repr((part.keyword, part.constraint))
-                if key not in found or STRENGTH[found[key].report.effect] < STRENGTH[effect]:
-                    found[key] = Check(part.constraint, report)
+                mark = repr((part.keyword, part.constraint))
+                if mark not in found or STRENGTH[found[mark].report.effect] < STRENGTH[effect]:
+                    found[mark] = Check(part.constraint, report)
         return found.values()
 
 
@@ -368,28 +396,8 @@ def _by_rank(requirements: Iterable[Requirement]) -> list[list[Requirement]]:
     return list(by_rank.values())
 
 
-def _carriers(places: Iterable[Place]) -> tuple[Carrier, ...]:
-    return tuple(Carrier(p.at, tuple(dict.fromkeys(f.name for f in p.fields))) for p in places)
-
-
-def _at_least(rank: Rank, definitions: Iterable[FieldDefinition]) -> tuple[FieldDefinition, ...]:
-    """The definitions of a rank and of stronger ones."""
-    return tuple(d for d in definitions if SENIORITY[d.origin.rank] <= SENIORITY[rank])
-
-
-def _describing(rank: Rank, definitions: Sequence[FieldDefinition]) -> tuple[FieldDefinition, ...]:
-    """The definitions that describe a field which a rank uses: its own and stronger ones, or where
-    those say nothing any."""
-    own = _at_least(rank, definitions)
-    return own if any(map(description, own)) else tuple(definitions)
-
-
 def _spellings(name: str) -> list[str]:
     from tool_intent.runtime.text import normalise
 
     normal = normalise(name) or name
     return [name] if normal == name else [name, normal]
-
-
-def _strongest(uses: list[Use]) -> Use | None:
-    return max(uses, key=lambda u: STRENGTH[u[0].effect], default=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tool_intent.compiler.conditions import ArgumentPaths
@@ -10,7 +10,7 @@ from tool_intent.compiler.constraints import KINDS, kinds
 from tool_intent.compiler.ir import Constraint, Kind, Place, Test
 from tool_intent.policy.model import CatalogTool, FieldDefinition, FieldUse, Requirement
 from tool_intent.runtime.arguments import PROTOTYPE_KEYS
-from tool_intent.runtime.model import Origin
+from tool_intent.runtime.model import SENIORITY, STRENGTH, Origin, Rank
 from tool_intent.runtime.pointer import escape
 
 Use = tuple[Requirement, FieldUse]
@@ -38,6 +38,25 @@ def description(definition: FieldDefinition) -> str | None:
     return text if isinstance(text, str) and text else None
 
 
+def at_least(rank: Rank, definitions: Iterable[FieldDefinition]) -> tuple[FieldDefinition, ...]:
+    """The definitions of a rank and of stronger ones."""
+    return tuple(d for d in definitions if SENIORITY[d.origin.rank] <= SENIORITY[rank])
+
+
+def describing_of(
+    rank: Rank, definitions: Sequence[FieldDefinition]
+) -> tuple[FieldDefinition, ...]:
+    """The definitions that describe a field which a rank uses: its own and stronger ones, or where
+    those say nothing any."""
+    own = at_least(rank, definitions)
+    return own if any(map(description, own)) else tuple(definitions)
+
+
+def strongest_of(uses: Iterable[Use]) -> Use | None:
+    """The use whose entry has the strongest effect."""
+    return max(uses, key=lambda u: STRENGTH[u[0].effect], default=None)
+
+
 def nearest_origin(origins: Mapping[str, Origin], pointer: str, whole: Origin) -> Origin:
     while pointer:
         if pointer in origins:
@@ -54,7 +73,7 @@ def container(at: tuple[str, ...], name: str) -> str:
 
 
 def known_names(schemas: Sequence[Mapping[str, Any]], places: Sequence[Place]) -> frozenset[str]:
-    names = {f.name for p in places if not p.at for f in p.fields}
+    names = {f.key for p in places if not p.at for f in p.fields}
     for schema in schemas:
         properties = schema.get("properties")
         names |= set(properties) if isinstance(properties, Mapping) else set()

@@ -40,12 +40,12 @@ def sentence(
     tree = rule.tree
     named, reads_entry = _names_read(tree, rule, fields)
     # Entries are what fields are carried by: a rule that reads them alone is judged at each.
-    of_entries = {name for carrier in carriers for name in carrier.fields}
+    of_entries = {name for carrier in carriers for name in carrier.carried}
     places = innermost(carriers, of_entries if reads_entry and not named else named)
-    depths = _depths(carriers, places, named)
+    depths, keys = _found_at(carriers, places, named)
     names = Names(
         rule.scopes, fields, depths, seen.view.roles, atoms, rule.origin.file, sources=sources,
-        view=seen.number, printed=seen.printed,
+        view=seen.number, printed=seen.printed, keys=keys,
     )  # fmt: skip
     each = None
     if tree.each is not None:
@@ -77,7 +77,7 @@ def sentence(
         each,
         shown,
         fix,
-        next(iter(named)) if len(named) == 1 else None,
+        next((keys.get(name, name) for name in named), None) if len(named) == 1 else None,
         rule.origin,
         who,
         seen.number,
@@ -95,10 +95,10 @@ def when(
     """The `when:` of an entry, asked at each of the entry's places."""
     fields = seen.fields
     named = {name for part in t.walk(node) for name in _bare_names(part) if name in fields}
-    depths = _depths(seen.view.carriers, (at,), named)
+    depths, keys = _found_at(seen.view.carriers, (at,), named)
     names = Names(
         Scopes(), fields, depths, seen.view.roles, atoms, file, sources=sources, view=seen.number,
-        printed=seen.printed,
+        printed=seen.printed, keys=keys,
     )  # fmt: skip
     return condition(node, names)
 
@@ -163,33 +163,38 @@ def _judged_names(node: t.Condition) -> list[str]:
     return []
 
 
-def _depths(
+def _found_at(
     carriers: Sequence[Carrier],
     places: Sequence[tuple[str, ...]],
     named: Mapping[str, None] | set[str],
-) -> dict[str, int]:
-    """For each field, how many objects below the call the nearest place that carries it is.
+) -> tuple[dict[str, int], dict[str, str]]:
+    """For each field, how many objects below the call the nearest place that carries it is, and
+    what it goes by there.
 
-    Where places of several kinds disagree, it is looked for from the inside (-1).
+    Where places of several kinds disagree, it is looked for by its name from the inside (-1).
     """
     depths: dict[str, int] = {}
+    keys: dict[str, str] = {}
     for name in named:
-        found = {_depth(carriers, place, name) for place in places}
-        found.discard(None)
+        found = {_found(carriers, place, name) for place in places} - {None}
         if len(found) == 1:
-            depths[name] = next(iter(found)) or 0
+            ((depths[name], keys[name]),) = (one for one in found if one is not None)
         elif found:
             depths[name] = -1
-    return depths
+    return depths, keys
 
 
-def _depth(carriers: Sequence[Carrier], place: tuple[str, ...], name: str) -> int | None:
-    around = [at for at, carried in carriers if name in carried and place[: len(at)] == at]
+def _found(
+    carriers: Sequence[Carrier], place: tuple[str, ...], name: str
+) -> tuple[int, str] | None:
+    around = [c for c in carriers if name in c.carried and place[: len(c.at)] == c.at]
     if not around:
         return None
-    nearest = max(around, key=len)
+    nearest = max(around, key=lambda carrier: len(carrier.at))
+    at = nearest.at
     # Objects on the way: the call, then one for each step that leads to an object.
-    return sum(1 for n in range(1, len(nearest) + 1) if _is_object(nearest, n, place))
+    deep = sum(1 for n in range(1, len(at) + 1) if _is_object(at, n, place))
+    return deep, nearest.keys(name)[0]
 
 
 def _is_object(at: tuple[str, ...], n: int, place: tuple[str, ...]) -> bool:

@@ -31,9 +31,9 @@ class Names:
     """What names mean at one place of one tool.
 
     `fields` maps every field to whether it is text, `depths` those that are carried around the
-    place to their depth. `roles` maps roles to argument paths. `atoms` holds what the rules of the
-    policy look for in history, by `file` and `view`, and grows. `sources` is told where each node
-    is from. `printed` gives what the policy prints to a model.
+    place to their depth, `keys` to what they go by there. `roles` maps roles to argument paths.
+    `atoms` holds what the rules of the policy look for in history, by `file` and `view`, and grows.
+    `sources` is told where each node is from. `printed` gives what the policy prints to a model.
     """
 
     scopes: Scopes
@@ -47,6 +47,7 @@ class Names:
     sources: Sources | None = None
     view: int = 0
     printed: Callable[[], tuple[str, ...]] = tuple
+    keys: Mapping[str, str] = field(default_factory=dict)
 
     def binding(self, name: str, sort: c.Sort) -> Names:
         return replace(self, variables={**self.variables, name: sort})
@@ -208,7 +209,9 @@ def _bare(root: str, steps: tuple[str | int, ...], names: Names) -> c.Value:
         at = names.roles.get(root)
         return c.CommandPart(str(steps[0]), at) if root == "command" and steps else c.Role(root, at)
     depth = names.depths.get(root)
-    return (c.FieldText if names.fields.get(root, True) else c.FieldValue)(root, depth)
+    return (c.FieldText if names.fields.get(root, True) else c.FieldValue)(
+        names.keys.get(root, root), depth
+    )
 
 
 def _member(root: str, steps: tuple[str | int, ...], names: Names) -> c.Value:
@@ -254,8 +257,9 @@ def _past(node: t.History | t.Since, names: Names) -> c.Past:
     if node.where is not None:
         # An earlier call is read at each of its own places, by its own roles.
         inside = replace(
-            names, variables={}, depths=_Nearest(), roles=_OwnRoles(), judged=names.judged or names
-        )
+            names, variables={}, depths=_Nearest(), roles=_OwnRoles(), keys={},
+            judged=names.judged or names,
+        )  # fmt: skip
         where = condition(node.where, inside)
     key = (names.file, names.view, targets, node.where)
     if key not in names.atoms:

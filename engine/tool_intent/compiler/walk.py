@@ -77,11 +77,11 @@ def _place(
 
 
 def _field(field: Field, place: dict[str, Any], at: str) -> Iterator[Finding]:
-    if field.name not in place:
+    if field.key not in place:
         if field.missing is not None:
             yield _finding(field.missing, at)
         return
-    value = place[field.name]
+    value = place[field.key]
     if not any(_is(kind, value) for kind in field.kinds):
         yield _finding(field.wrong_type, at)
         return

@@ -17,7 +17,8 @@ from tool_intent.runtime.functions import apply, infix, matches, step_into
 from tool_intent.runtime.history import MOST_TRIED, Record, SessionHistory
 from tool_intent.runtime.reading import Seq, present
 from tool_intent.runtime.regex import Pattern
-from tool_intent.runtime.state import Spot, State
+from tool_intent.runtime.spots import Spot
+from tool_intent.runtime.state import State
 
 Meant = Callable[[tuple[str, ...], str], bool]
 

@@ -31,7 +31,11 @@ _MOST_PLAIN: Final = 20_000
 
 class Denied(Exception):
     """A call was refused and its tool was not run. Trying again does not help: the same call is
-    refused again. `str` is the message for the model; `decision` says everything."""
+    refused again. `str` is the message for the model; `decision` says everything.
+
+    A call whose decision is `ask` may be carried out once a person has approved it; `came_of` then
+    tells whether the tool did its work, so that rules on earlier calls know.
+    """
 
     retryable: Final = False
 
@@ -177,7 +181,7 @@ class Guard:
                 # A newer policy may call a field what is an argument of the tool.
                 schema = (self._known if changed else self._schemas).get(tool)
             if not changed:
-                program = self._program(tool)
+                program = self._program(tool, schema)
                 if program.rules is None and not program.waivers and self._sessions is None:
                     if schema is None:
                         self._note_plain(program)
@@ -220,7 +224,7 @@ class Guard:
         schema = tool.get("inputSchema")
         standing = self._standing
         standing.look()
-        extended, refused = extend(tool, standing.adverts(name))
+        extended, refused = extend(tool, standing.adverts(name, schema))
         with self._lock:
             for kept in (self._known, self._schemas, self._plain):
                 kept.pop(name, None)
@@ -289,10 +293,9 @@ class Guard:
             decision, ticket = self._recording.decision(self._told(tool, args, decision, as_check))
 
         def settle(ok: bool, said: str | None = None) -> None:
-            if decision.allowed:
-                for sessions, number in tried:
-                    session = as_check.get("session")
-                    sessions.came_of(session, number, "passed" if ok else "failed", said)
+            for sessions, number in tried:
+                session = as_check.get("session")
+                sessions.came_of(session, number, "passed" if ok else "failed", said)
             self._recording.outcome(ticket, ok)
 
         return Admission(decision, settle)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tool_intent.compiler.query import Places
+    from tool_intent.runtime.program import Program
 
 #: Seconds after which a call looks at the disk again: a stricter policy counts that late at most.
 INTERVAL: Final = 0.1
@@ -121,22 +122,23 @@ class Standing:
                 sessions.presume(call.session, number)
         return decision, tried
 
-    def adverts(self, tool: str) -> tuple[Advert, ...]:
+    def adverts(self, tool: str, schema: Mapping[str, Any] | None) -> tuple[Advert, ...]:
         """What calls of a tool are to carry."""
-        return adverts_of(j.artifact.program(tool).adverts for j in self._judges())
+        return adverts_of(p.adverts for p in self._programs(tool, schema))
 
     def carriers(self, tool: str, schema: Mapping[str, Any] | None) -> tuple[Carrier, ...]:
         """Every field that calls of a tool carry or carried, but those that are its own."""
-        judges = self._judges()
-        mine = (c for j in judges for c in j.artifact.program(tool).carriers)
+        mine = (c for p in self._programs(tool, schema) for c in p.carriers)
         all_ = dict.fromkeys([*mine, *self._former.get(tool, ())])
         return without(tuple(all_), self._taken(tool, schema, tuple(all_)))
 
     def is_own(self, tool: str, schema: Mapping[str, Any]) -> bool:
         """Whether a tool's schema defines a field, or a catalog says that the tool does."""
-        programs = [j.artifact.program(tool) for j in self._judges()]
+        programs = self._programs(tool, None)
+        if any(p.taken for p in programs) or programs != self._programs(tool, schema):
+            return True
         carriers = (*(c for p in programs for c in p.carriers), *self._former.get(tool, ()))
-        return any(p.taken for p in programs) or bool(collisions(schema, carriers))
+        return bool(collisions(schema, carriers))
 
     def _taken(
         self, tool: str, schema: Mapping[str, Any] | None, carriers: tuple[Carrier, ...]
@@ -144,7 +146,10 @@ class Standing:
         """The fields that the tool's own schema defines."""
         if schema is not None:
             return set(collisions(schema, carriers))
-        return frozenset().union(*(j.artifact.program(tool).taken for j in self._judges()))
+        return frozenset().union(*(p.taken for p in self._programs(tool, None)))
+
+    def _programs(self, tool: str, schema: Mapping[str, Any] | None) -> list[Program]:
+        return [j.artifact.program(tool, schema) for j in self._judges()]
 
     def _judges(self) -> tuple[Judge, ...]:
         newest = self.newest

@@ -14,6 +14,7 @@ from tool_intent.policy.adjusting import Adjusting
 from tool_intent.policy.catalogs import merged
 from tool_intent.policy.closing import close_groups
 from tool_intent.policy.collecting import no_collections
+from tool_intent.policy.colliding import collisions_said
 from tool_intent.policy.demands import absent, on_broken
 from tool_intent.policy.doubts import Doubts
 from tool_intent.policy.entries import FileReader
@@ -148,6 +149,7 @@ def load(
         broken=broken,
         on_broken=on_broken(ranked, _ranks_of(broken, ranked, roots, refused), standing, report),
         absent=tuple(absent(ranked)),
+        collisions=tuple(collisions_said(ranked, {d.file for d in broken}, standing, report)),
         warnings=report.of("warning"),
         waivers=waived.waivers,
         waiver_findings=waived.findings,

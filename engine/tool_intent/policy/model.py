@@ -125,6 +125,14 @@ class Unlisted:
 
 
 @dataclass(frozen=True, slots=True)
+class Collision:
+    """What one file says of fields that a tool defines itself: `deny`, `reuse` or `prefix`."""
+
+    how: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogTool:
     """What a catalog knows of one tool: groups, roles (`path`, `content`, `command`, `url`) mapped
     to argument paths, and its argument schema (None where unknown). `rank` is the catalog's: what
@@ -215,8 +223,8 @@ class EffectivePolicy:
     a stronger one demands. `waivers` are those that are sound, whether they count or not; what is
     wrong with them and others is in `waiver_findings`, and breaks nothing. A `volatile` policy may
     come to mean something else while its files stay the same. `max_retries` is the smallest that
-    any file says; `keeping` is what all of them ask of the record. `digest` is `sha256:…` over all
-    of it and the Unicode version.
+    any file says; `keeping` is what all of them ask of the record. `collisions` are those that
+    count. `digest` is `sha256:…` over all of it and the Unicode version.
     """
 
     items: tuple[Requirement | Rule, ...] = ()
@@ -235,6 +243,7 @@ class EffectivePolicy:
     waivers: tuple[Waiver, ...] = ()
     waiver_findings: tuple[Diagnostic, ...] = ()
     volatile: bool = False
+    collisions: tuple[Collision, ...] = ()
 
     @property
     def empty(self) -> bool:

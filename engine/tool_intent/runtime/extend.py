@@ -19,10 +19,12 @@ _REFERENCES_DEEP = 16
 
 
 class Advert(NamedTuple):
-    """What one kind of place is to advertise: `(field, property schema, required)` each."""
+    """What one kind of place is to advertise: `(key, property schema, required)` each. `own` are
+    arguments of the tool itself that are to be required."""
 
     at: Steps
     properties: tuple[tuple[str, dict[str, Any], bool], ...]
+    own: tuple[str, ...] = ()
 
 
 class Extended(NamedTuple):
@@ -109,6 +111,7 @@ def _with_fields(node: dict[str, Any], root: Any, advert: Advert) -> dict[str, A
             raise _Closed(f"another keyword of its schema would refuse `{name}`")
     node["properties"] = {name: dict(p) for name, p, _ in advert.properties} | dict(properties)
     demanded = [name for name, _, needed in advert.properties if needed]
+    demanded += [name for name in advert.own if name not in required]
     if demanded:
         node["required"] = demanded + required
     return node
@@ -203,6 +206,7 @@ def _described(description: str, adverts: list[Advert]) -> str:
         where = f"each element of `{_place(advert.at)}`" if advert.at else "each call"
         for needed, words in ((True, "is required with"), (False, "may be given with")):
             names = [f"`{name}`" for name, _, required in advert.properties if required is needed]
+            names += [f"`{name}`" for name in advert.own if needed]
             if names:
                 verb = words.replace("is", "are") if len(names) > 1 else words
                 lines.append(f"{_joined(names)} {verb} {where}.")

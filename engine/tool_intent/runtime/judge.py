@@ -220,10 +220,8 @@ def _colliding(
 
 
 def without(carriers: tuple[Carrier, ...], taken: Set[tuple[Steps, str]]) -> tuple[Carrier, ...]:
-    """The carriers less the fields that are the tool's own arguments."""
-    return tuple(
-        Carrier(c.at, tuple(f for f in c.fields if (c.at, f) not in taken)) for c in carriers
-    )
+    """The carriers less the fields that are the tool's own arguments, and no reasons."""
+    return tuple(c.without([f for f in c.fields if (c.at, f) in taken]) for c in carriers)
 
 
 def in_order(found: list[Finding], args: dict[str, Any]) -> tuple[Finding, ...]:

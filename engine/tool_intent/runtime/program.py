@@ -29,13 +29,14 @@ class Image(NamedTuple):
 
     `templates` are `(rule, effect, name, message, fix, origin, who)`; `misspelt` gives, for each
     carrier, the template number of each of its fields, `collision` likewise; `taken` are the
-    fields, with their place, that a catalog's schema of the tool defines itself. `asks` says
+    keys of fields, with their place, that a catalog's schema of the tool defines. `asks` says
     whether there are rules, `searches` are their patterns, `facts` what they say of themselves,
     `doubts` the source that names what they could not tell, `roles` what arguments they mean,
     `views` carriers and roles as each rank sees them, where ranks differ; `permissions` are as in
     `runtime.permissions`, `waivers` as in `runtime.waivers`; `reads` are the arguments
     that rules and waivers may look at, None for any; `kinds` are what the tool's calls do: read,
-    write, exec, net.
+    write, exec, net; `settings` say what is to become of fields that the tool defines itself,
+    `(place, field, how)` each.
     """
 
     tool: str
@@ -59,6 +60,7 @@ class Image(NamedTuple):
     waivers: tuple[tuple[Any, ...], ...]
     reads: tuple[str, ...] | None
     kinds: tuple[str, ...]
+    settings: tuple[tuple[Any, ...], ...]
 
 
 #: Findings of one kind that are kept: enough for the long lists of honest calls.
@@ -114,7 +116,7 @@ class Program:
 
     __slots__ = (
         "adverts", "carriers", "collision", "judge", "kinds", "known", "misspelt", "permissions",
-        "reads", "roles", "rules", "taken", "templates", "tool", "views", "waivers",
+        "reads", "roles", "rules", "settings", "taken", "templates", "tool", "views", "waivers",
     )  # fmt: skip
 
     def __init__(self, image: Image) -> None:
@@ -132,6 +134,7 @@ class Program:
         self.waivers = image.waivers
         self.reads = image.reads
         self.kinds = image.kinds
+        self.settings = image.settings
         names = _linked(image, self.templates)
         self.judge: Judge = names["judge"]
         #: Judges a call by rules, where there are any.

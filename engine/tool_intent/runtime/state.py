@@ -6,9 +6,8 @@ None stands for what cannot be told. It is never the value of anything that is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.reading import (
     LONGEST_LIST,
     Seq,
@@ -20,7 +19,9 @@ from tool_intent.runtime.reading import (
     read_text,
     scalar,
 )
+from tool_intent.runtime.spots import Chain, Spot, spotted
 from tool_intent.runtime.strip import Carrier, duplicate, innermost, strip
+from tool_intent.runtime.strip import depth as depth_of
 
 if TYPE_CHECKING:
     from tool_intent.runtime.paths import Place, Resolved
@@ -37,17 +38,6 @@ class LiteralPath(str):
     """A path that a tool takes as it stands: no variable or glob in it is expanded."""
 
     __slots__ = ()
-
-
-#: The objects from a call down to a place in it.
-Chain: TypeAlias = tuple[dict[str, Any], ...]
-
-
-class Spot(NamedTuple):
-    """A place that rules are judged at: its pointer, and the objects from the call down to it."""
-
-    at: str
-    chain: Chain
 
 
 Made = TypeVar("Made")
@@ -105,35 +95,48 @@ class State:
 
     def text(self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None) -> str | None:
         """A text field at a place, normalised; empty where absent."""
-        container = self._container(chain, name, depth)
-        return "" if name not in container else read_text(container[name])
+        container, key = self._container(chain, name, depth)
+        return "" if key not in container else read_text(container[key])
 
     def value(self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None) -> Any:
         """A field of another type at a place; None where absent."""
-        return scalar(self._container(chain, name, depth).get(name))
+        container, key = self._container(chain, name, depth)
+        return scalar(container.get(key))
 
     def has_value(
         self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None
     ) -> bool | None:
         """Whether a field of another type is there."""
-        return name in self._container(chain, name, depth)
+        container, key = self._container(chain, name, depth)
+        return key in container
 
     def _container(
         self, chain: tuple[dict[str, Any], ...], name: str, depth: int | None
-    ) -> dict[str, Any]:
-        """The object that carries a field at a place; an empty one where none does.
+    ) -> tuple[dict[str, Any], str]:
+        """The object that carries a field at a place, and its key there; an empty object where none
+        does.
 
-        A negative depth asks for the nearest that has it. Where a call has no place of the kind
-        that the rule is judged at, the call itself may carry the field.
+        A negative depth asks by the field's name for the nearest that has it, another one by its
+        key. Where a call has no place of the kind that the rule is judged at, the call itself may
+        carry the field.
         """
         if depth is None:
-            return _NOTHING
+            return _NOTHING, name
         if depth < 0:
-            return next((c for c in reversed(chain) if name in c), _NOTHING)
+            for number in range(len(chain) - 1, -1, -1):
+                for key in self._keys(number, name):
+                    if key in chain[number]:
+                        return chain[number], key
+            return _NOTHING, name
         if depth < len(chain):
-            return chain[depth]
-        carried = any(not c.at and name in c.fields for c in self.carriers)
-        return chain[0] if carried else _NOTHING
+            return chain[depth], name
+        carried = any(not c.at and name in (*c.fields, *c.own) for c in self.carriers)
+        return (chain[0] if carried else _NOTHING), name
+
+    def _keys(self, number: int, name: str) -> list[str]:
+        """What a field goes by so many objects below the call."""
+        renamed = [c for c in self.carriers if c.names and depth_of(c.at) == number]
+        return [key for c in renamed for key in c.keys(name)] or [name]
 
     def spots(self, kinds: tuple[tuple[str, ...], ...]) -> list[Spot]:
         """Every place of these kinds, in argument order; the call itself where there is none."""
@@ -141,7 +144,7 @@ class State:
 
     def places(self, kinds: tuple[tuple[str, ...], ...]) -> list[tuple[str, Chain]]:
         """As `spots`, for code that takes them apart at once."""
-        found = [place for kind in kinds for place in _places(self.args, kind)]
+        found = [place for kind in kinds for place in spotted(self.args, kind)]
         return found or [("", (self.args,))]
 
     def spots_of(self, fields: tuple[str, ...]) -> list[Spot]:
@@ -151,8 +154,12 @@ class State:
     # Arguments
 
     def bare(self) -> dict[str, Any]:
-        """The arguments without fields."""
-        return self._once("bare", lambda: strip(duplicate(self.args), self.carriers))
+        """The arguments without fields, those too that are arguments of the tool."""
+        return self._once("bare", self._bare)
+
+    def _bare(self) -> dict[str, Any]:
+        said = [Carrier(c.at, (*c.fields, *c.own)) for c in self.carriers]
+        return strip(duplicate(self.args), said)
 
     def role(self, at: tuple[tuple[str, ...], ...] | None, name: str) -> Any:
         """What plays a role: a text, empty where it is absent, None where it is none or unknown.
@@ -358,28 +365,6 @@ _NOTHING: dict[str, Any] = {}
 #: Characters of an argument that are searched for URLs where no role says it is one.
 LONGEST_URL = 4_096
 _LISTS = frozenset({"parts", "pipes", "writes", "deletes", "refs", "flags", "args", "paths"})
-
-
-def _places(args: dict[str, Any], kind: tuple[str, ...]) -> list[tuple[str, Chain]]:
-    if len(kind) == 2 and kind[1] == "[]":
-        # The common case, a list right in the call.
-        listed, at = args.get(kind[0]), f"/{escape(kind[0])}"
-        if listed.__class__ is not list:
-            return []
-        return [(f"{at}/{n}", (args, one)) for n, one in enumerate(listed) if one.__class__ is dict]
-    found: list[tuple[str, Any, Chain]] = [("", args, ())]
-    for step in kind:
-        below: list[tuple[str, Any, Chain]] = []
-        for pointer, value, above in found:
-            if value.__class__ is dict and step != "[]":
-                if step in value:
-                    below.append((f"{pointer}/{escape(step)}", value[step], (*above, value)))
-            elif value.__class__ is list and step == "[]":
-                below += [(f"{pointer}/{n}", inner, above) for n, inner in enumerate(value)]
-        found = below
-    return [
-        (pointer, (*above, value)) for pointer, value, above in found if value.__class__ is dict
-    ]
 
 
 def _of_one_part(command: Command, name: str) -> Any:

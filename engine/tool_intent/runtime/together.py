@@ -38,11 +38,13 @@ def digest_of(policies: Iterable[str]) -> str:
 def adverts_of(programs: Iterable[tuple[Advert, ...]]) -> tuple[Advert, ...]:
     """What several policies advertise of one tool: each field once, required if any requires it."""
     found: dict[tuple[str, ...], dict[str, tuple[str, dict[str, object], bool]]] = {}
+    own: dict[tuple[str, ...], dict[str, None]] = {}
     for adverts in programs:
         for advert in adverts:
             at = found.setdefault(advert.at, {})
+            own.setdefault(advert.at, {}).update(dict.fromkeys(advert.own))
             for name, schema, required in advert.properties:
                 before = at.get(name)
                 kept = schema if before is None else before[1]
                 at[name] = (name, kept, required or (before is not None and before[2]))
-    return tuple(Advert(at, tuple(fields.values())) for at, fields in found.items())
+    return tuple(Advert(at, tuple(fields.values()), tuple(own[at])) for at, fields in found.items())

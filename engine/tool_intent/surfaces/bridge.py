@@ -210,7 +210,7 @@ def _state(state: State) -> dict[str, Any]:
 def _plan(plan: Plan) -> dict[str, Any]:
     return {
         "name": plan.name,
-        "places": [{"at": a.at, "properties": a.properties} for a in plan.adverts],
+        "places": [{"at": a.at, "properties": a.properties, "own": a.own} for a in plan.adverts],
         "schema": plan.schema,
         "notAdvertised": plan.not_advertised,
         "fields": plan.fields,

@@ -22,9 +22,9 @@ from tool_intent.runtime.model import Call, Finding, Keeping, Point, Verdict
 from tool_intent.runtime.pointer import plain, tokens
 from tool_intent.runtime.program import Program
 from tool_intent.runtime.session import Outcome
-from tool_intent.runtime.strip import Carrier, Steps, places
+from tool_intent.runtime.strip import Carrier, places
 from tool_intent.runtime.together import together
-from tool_intent.surfaces.held import Held, held_by, judged_by, merged
+from tool_intent.surfaces.held import Held, held_by, judged_by, merged, own_fields
 
 #: What is judged by where no policy is found: whoever installs a surface wants reasons.
 FALLBACK: Final = "std/baseline"
@@ -160,13 +160,12 @@ class Judging:
         """What a tool is to advertise; `tool` has `name` and, as far as known, `description` and
         `inputSchema`, which is remembered as the tool's own."""
         name = tool["name"]
-        programs = self._programs(name)
         schema = tool.get("inputSchema")
-        carriers = tuple(c for p in programs for c in p.carriers)
-        if schema is not None and (any(p.taken for p in programs) or collisions(schema, carriers)):
+        if schema is not None and self._is_own(name, schema):
             self._schemas[name] = schema
         else:
             self._schemas.pop(name, None)
+        programs = self._programs(name)
         adverts = merged(programs)
         extended, refused = extend(tool, adverts)
         closed = {place for place, _ in refused}
@@ -179,7 +178,7 @@ class Judging:
             said,
             extended.get("inputSchema"),
             refused,
-            tuple(dict.fromkeys(f for c in self._advertised[name] for f in c.fields)),
+            tuple(dict.fromkeys(f for c in self._advertised[name] for f in (*c.fields, *c.own))),
             None if anything else tuple(sorted({n for names in reads for n in names or ()})),
         )
 
@@ -304,22 +303,35 @@ class Judging:
             )
 
     def _programs(self, tool: str) -> list[Program]:
-        return [h.artifact.program(tool) for h in self._all]
+        own = self._schemas.get(tool)
+        return [h.artifact.program(tool, own) for h in self._all]
+
+    def _is_own(self, tool: str, schema: Any) -> bool:
+        """Whether a tool's schema defines a field, or a catalog says that the tool does."""
+        for artifact in (h.artifact for h in self._all):
+            known = artifact.program(tool)
+            if known.taken or collisions(schema, known.carriers):
+                return True
+            if artifact.program(tool, schema) is not known:
+                return True
+        return False
 
     def _mine(self, tool: str, programs: Iterable[Program]) -> Iterable[Carrier]:
         """The carriers of fields that are not the tool's own arguments."""
         own = self._schemas.get(tool)
         for program in programs:
             carriers = program.carriers
-            taken: set[tuple[Steps, str]] = (
-                set(program.taken) if own is None else set(collisions(own, carriers))
-            )
+            taken = program.taken if own is None else own_fields(own, carriers)
             yield from without(carriers, taken) if taken else carriers
 
     def _strip(self, call: Call) -> tuple[tuple[str | int, ...], ...]:
         """Where fields are in the arguments, those of every entry ever advertised included."""
         carriers = dict.fromkeys(self._mine(call.tool, self._programs(call.tool)))
-        carriers |= self._advertised.get(call.tool, {})
+        former = tuple(self._advertised.get(call.tool, ()))
+        own = self._schemas.get(call.tool)
+        carriers |= dict.fromkeys(
+            former if own is None else without(former, own_fields(own, former))
+        )
         found: dict[tuple[str | int, ...], None] = {}
         for carrier in carriers:
             for pointer, place in places(call.args, carrier.at):

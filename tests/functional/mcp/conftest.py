@@ -35,6 +35,8 @@ tools:
 rules: |
   rule acme/danger on mcp__*__danger
     ask "It cannot be undone."
+  rule acme/after on mcp__s__after
+    require earlier mcp__s__breaking passed within 99 calls
 """
 
 

@@ -19,7 +19,8 @@ from starlette.routing import Route
 TOOLS = [
     {"name": name, "inputSchema": {"type": "object", "properties": {
         "region": {"type": "string", "x-mcp-header": "Region"}}}}
-    for name in ("echo", "stream", "redirect", "gzip", "early", "resumable", "plain")
+    for name in ("echo", "stream", "redirect", "gzip", "early", "resumable", "plain", "breaking",
+                 "after")
 ]  # fmt: skip
 SEEN: dict[str, int] = {}
 
@@ -37,6 +38,9 @@ async def mcp(request: Request) -> Response:
     if request.method == "GET":
         if "last-event-id" not in request.headers:
             return Response(status_code=405)
+        if request.headers["last-event-id"] == "broken":
+            done = {"jsonrpc": "2.0", "id": "again", "result": {"content": []}}
+            return stream(event(done, "mended"))
         listed = {"jsonrpc": "2.0", "id": 90, "result": {"tools": TOOLS}}
         return stream(": replayed\n\n", event(listed, "e2"))
     if request.method == "DELETE":
@@ -75,6 +79,8 @@ def called(message: Any, request: Request, body: bytes) -> Response:
         return Response(packed, media_type="application/json", headers={"Content-Encoding": "gzip"})
     if name == "early":
         return stream(event(progress))
+    if name == "breaking":
+        return stream(event(progress, "broken"))
     if name == "resumable":
         return stream(event(progress, "e1"))
     if name == "plain":

@@ -237,6 +237,18 @@ def test_a_stream_that_can_be_resumed_is_left_to_the_client(both: Both) -> None:
     assert answer.text.count("data: ") == 1
 
 
+def test_a_call_whose_answer_is_resumed_counts_by_what_came_of_it(both: Both) -> None:
+    def after() -> bool:
+        return not refused(both.post(call("after", **REASONS)).json())
+
+    answer = both.post(call("breaking", id="again", **REASONS))
+    assert answer.text.count("data: ") == 1
+    assert not after(), "nothing is known of it yet"
+    resumed = httpx.get(both.url, headers={**ACCEPT, "Last-Event-ID": "broken"})
+    assert '"again"' in resumed.text
+    assert after()
+
+
 def test_a_server_that_is_gone_leaves_no_request_unanswered(place: Path) -> None:
     with http_proxy(f"http://127.0.0.1:{free_port()}/mcp", "s", place) as url:
         gone = Both(url, "")

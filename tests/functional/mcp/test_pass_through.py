@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +141,29 @@ def test_http_is_the_same_as_directly(place: Path) -> None:
     ):
         came = asyncio.run(both(upstream, url, PROBES["everything"]))
     assert differing(came) == {}
+
+
+@pytest.mark.slow
+def test_the_file_system_server_over_http_is_the_same_as_directly(
+    place: Path, tmp_path: Path
+) -> None:
+    """It speaks stdio only, so a bridge carries its messages over HTTP."""
+    roots = [str(tmp_path / name) for name in ("direct", "proxied")]
+    ports = [free_port(), free_port()]
+    for root in roots:
+        Path(root).mkdir()
+    bridge = [sys.executable, str(Path(__file__).with_name("stdio_over_http.py"))]
+    behind = [
+        [*bridge, str(port), *server("filesystem"), root]
+        for port, root in zip(ports, roots, strict=True)
+    ]
+    direct, upstream = (f"http://127.0.0.1:{port}/mcp" for port in ports)
+    with (
+        running(behind[0], ports[0], place),
+        running(behind[1], ports[1], place),
+        http_proxy(upstream, "filesystem", place) as url,
+    ):
+        known = [{"ROOT": root} for root in roots]
+        came = asyncio.run(both(direct, url, PROBES["filesystem"], known))
+    assert differing(came) == {}
+    assert "Successfully moved" in came[0]["move_file"]

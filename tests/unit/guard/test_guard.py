@@ -159,6 +159,41 @@ def test_a_field_that_the_tool_defines_itself_is_a_collision_and_is_not_stripped
     assert guard.check("write", GOOD, schema={"type": "object"}).allowed
 
 
+def test_a_call_that_was_approved_after_all_counts_by_what_came_of_it(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        'version: 1\nrules: |\n  rule a/ask on deploy\n    ask "Sure?"\n'
+        "  rule a/after on announce\n    require earlier deploy passed within 9 calls\n"
+    )
+    guard = Guard.load(str(policy), cwd=str(tmp_path))
+    with pytest.raises(Denied) as denied:
+        guard.call("deploy", {}, lambda given: given)
+    assert not guard.check("announce", {}).allowed
+    denied.value.came_of(True)
+    assert guard.check("announce", {}).allowed
+
+
+@pytest.mark.parametrize(
+    ("how", "said", "key"), [("prefix", {"ti_intent": "why"}, "ti_intent"), ("reuse", {}, "intent")]
+)
+def test_what_a_policy_says_of_a_collision_holds_from_the_schema_to_the_tool(
+    how: str, said: dict[str, Any], key: str, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(f"version: 1\ncollision: {how}\ntools: {{write: {{require: [intent]}}}}\n")
+    guard = Guard.load(str(policy), cwd=str(tmp_path))
+    own = {"type": "object", "properties": {"intent": {"const": "own"}, "path": {}}}
+    extended = guard.extend({"name": "write", "description": "", "inputSchema": own})
+    assert extended["inputSchema"]["required"] == [key]
+    assert extended["inputSchema"]["properties"]["intent"] == {"const": "own"}
+    assert f"`{key}` is required with each call." in extended["description"]
+    assert guard.not_advertised == {}
+    args = {"intent": "own", "path": "a"}
+    assert guard.call("write", args | said, lambda given: given) == args
+    assert guard.strip("write", args | said) == args
+    assert [f.at for f in guard.check("write", {"path": "a"}).findings] == [f"/{key}"]
+
+
 def test_what_cannot_be_extended_is_reported_and_judged_all_the_same(guard: Guard) -> None:
     own = {"name": "edit", "inputSchema": {"type": "object", "properties": {"edits": True}}}
     assert guard.extend(own) == own

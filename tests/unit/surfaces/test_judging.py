@@ -128,6 +128,21 @@ def test_fields_are_found_in_entries_and_the_tools_own_arguments_are_left(worksp
     assert rules(judging, call("bash", command="ls", **WHY)) == ["fields/collision"]
 
 
+@pytest.mark.parametrize(("how", "strip"), [("prefix", (("ti_intent",),)), ("reuse", ())])
+def test_a_tool_s_own_argument_is_left_whatever_carries_the_reason(
+    how: str, strip: Any, workspace: Path
+) -> None:
+    policy(workspace, f"version: 1\ncollision: {how}\ntools: {{bash: {{require: [intent]}}}}\n")
+    judging = Judging(str(workspace), point="pi")
+    judging.extend({"name": "bash", "inputSchema": {"type": "object"}})
+    own = {"type": "object", "properties": {"intent": {"type": "string"}}}
+    plan = judging.extend({"name": "bash", "inputSchema": own})
+    assert plan.not_advertised == ()
+    said = call("bash", command="ls", intent="own", ti_intent="why")
+    assert judging.decide(said).strip == strip
+    assert judging.decide(said).decision == "allow"
+
+
 def test_refusals_in_a_row_are_counted_by_tool_and_session(workspace: Path) -> None:
     policy(workspace, BASE + "max_retries: 2\n")
     judging = Judging(str(workspace), point="pi")
@@ -217,6 +232,25 @@ def test_a_call_passed_once_its_outcome_is_told_and_not_before(workspace: Path) 
     judging.decide(call("read", "r2", path="a", **WHY))
     judging.outcome("s", "r2", ok=True)
     assert rules(judging, edit) == []
+
+
+@pytest.mark.parametrize(
+    ("ok", "found"), [(True, []), (False, ["deploys/after"]), (None, ["deploys/after"])]
+)
+def test_a_call_that_a_person_approved_counts_by_what_came_of_it(
+    ok: bool | None, found: list[str], workspace: Path
+) -> None:
+    rules_ = (
+        "rules: |\n"
+        '  rule deploys/ask on bash\n    ask "This goes to customers."\n'
+        "  rule deploys/after on read\n    require earlier bash passed within 9 calls\n"
+    )
+    policy(workspace, BASE + rules_)
+    judging = Judging(str(workspace), point="pi")
+    assert judging.decide(call("bash", "b1", command="deploy", **WHY)).decision == "ask"
+    if ok is not None:
+        judging.outcome("s", "b1", ok=ok)
+    assert rules(judging, call("read", path="a", **WHY)) == found
 
 
 def test_a_process_that_follows_another_judges_by_the_policy_that_one_began_with(

@@ -135,7 +135,7 @@ class Filter:
             self._ask_for_tools(message, None)
             return
         if known is None or known.fault is not None:
-            self._error(message, messages.INVALID_PARAMS, self._no_tool(name, known), batch)
+            self._error(message, messages.INVALID_PARAMS, self._tools.not_callable(name), batch)
             return
         self._judge(message, known, batch)
 
@@ -186,15 +186,6 @@ class Filter:
             return
         text = DECLINED if declined else decision.message or ""
         self._answer(messages.refusal(message.id or "", text, modern=message.modern), batch)
-
-    def _no_tool(self, name: str, known: Known | None) -> str:
-        if known is not None:
-            return f"calls of {quoted(name)} are refused: {known.fault}; nothing was executed"
-        from tool_intent.rules.diagnostics import nearest
-
-        near = nearest(name, self._tools.names)
-        meant = f"; did you mean {quoted(near)}?" if near else ""
-        return f"the server lists no tool called {quoted(name)}{meant}; nothing was executed"
 
     # --- asking the person -----------------------------------------------------------------------
 
@@ -274,7 +265,8 @@ class Filter:
             self._answered_by_server(value, line)
 
     def _answered_by_server(self, value: dict[str, Any], line: bytes) -> None:
-        waiting = self._pending.take(dump(value.get("id")))
+        key = dump(value.get("id"))
+        waiting = self._pending.take(key) or self._session.left.take(key)
         method = "" if waiting is None else waiting.method
         if method in ("", messages.LIST) and is_listing(value):
             line = self._extended(line)
@@ -359,6 +351,7 @@ class Filter:
         """No answer will come any more: everything that waits for one is told `why`."""
         approvals = self._session.approvals
         for key, waiting in self._pending.drain():
+            self._settle(waiting, {})
             self._answer(messages.error(key, messages.NO_ANSWER, why), waiting.batch)
         held, self._held = self._held or [], None
         for message, batch in held:
@@ -369,12 +362,17 @@ class Filter:
             if asked is not None:
                 asked.answered(False)
 
+    def broken_off(self) -> None:
+        """The server's answer breaks off, and may go on in an exchange that resumes it."""
+        self._session.leave(self._pending)
+
     def unanswerable(self, id: str, why: str) -> bool:
         """The server's answer to `id` (JSON text) cannot be passed on: say why instead. False where
         nothing waits for it."""
         waiting = self._pending.take(id)
         if waiting is None:
             return False
+        self._settle(waiting, {})
         self._answer(messages.error(id, messages.NO_ANSWER, why), waiting.batch)
         return True
 

@@ -272,6 +272,8 @@ async def _filtered(answer: httpx.Response, filter: Filter) -> AsyncIterator[byt
         if not resumable:
             filter.server_ended(unreachable(error))
     finally:
+        if resumable:
+            filter.broken_off()
         await answer.aclose()
     if filter.waits and not resumable:
         filter.server_ended("the server ended its answer early")

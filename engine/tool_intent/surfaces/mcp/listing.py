@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tool_intent.guard.guard import Guard
+from tool_intent.runtime.pointer import quoted
 from tool_intent.runtime.wire import dump, parse
 from tool_intent.surfaces.mcp.naming import identity
 
@@ -109,6 +110,17 @@ class Tools:
         for name, several in schemas.items():
             if len(several) > 1:
                 self._known[name].schema = {"allOf": several}
+
+    def not_callable(self, name: str) -> str:
+        """Why no call of a tool can be passed on that is not listed, or has a fault."""
+        known = self.current(name)
+        if known is not None:
+            return f"calls of {quoted(name)} are refused: {known.fault}; nothing was executed"
+        from tool_intent.rules.diagnostics import nearest
+
+        near = nearest(name, self.names)
+        meant = f"; did you mean {quoted(near)}?" if near else ""
+        return f"the server lists no tool called {quoted(name)}{meant}; nothing was executed"
 
     def _say(self, note: str) -> None:
         if note not in self._said:

@@ -71,6 +71,15 @@ class Pending:
             one.method = ""
         return first
 
+    def left_by(self, exchange: Pending, most: int) -> None:
+        """Wait for what an exchange waited for, each alone; past `most` ids the oldest are given
+        up."""
+        for key, waiting in exchange.drain():
+            waiting.batch = None
+            self.add(key, waiting)
+        while len(self._waiting) > most:
+            del self._waiting[next(iter(self._waiting))]
+
     def drain(self) -> list[tuple[str, Waiting]]:
         """Everything that still waits, each with its id; nothing waits any more."""
         left = [(key, one) for key, several in self._waiting.items() for one in several]

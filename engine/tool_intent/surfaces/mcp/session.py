@@ -10,9 +10,12 @@ from tool_intent.surfaces.mcp.approval import Approvals
 from tool_intent.surfaces.mcp.listing import Tools
 from tool_intent.surfaces.mcp.messages import Message
 from tool_intent.surfaces.mcp.naming import identity
+from tool_intent.surfaces.mcp.pending import Pending
 
 #: Approved calls that a server may have interrupted; past that, the person is asked again.
 _MOST_APPROVED: Final = 1_000
+#: Requests whose answer may come on a stream that is resumed.
+_MOST_LEFT: Final = 1_000
 
 
 class Session:
@@ -36,6 +39,8 @@ class Session:
         self.approvals = Approvals() if elicit else None
         #: Where the server goes on with calls that a person approved: its state, and the call.
         self.approved: dict[str, str] = {}
+        #: What streams that broke off still owe: a client resumes them on another one.
+        self.left = Pending()
         self.capabilities: Mapping[str, Any] = {}
         self.context: dict[str, Any] | None = None
 
@@ -46,6 +51,10 @@ class Session:
         self.context = {"agent": name} if isinstance(name, str) else None
         capabilities = message.params.get("capabilities")
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
+
+    def leave(self, exchange: Pending) -> None:
+        """A stream of an exchange broke off, and its client may ask for the rest of it."""
+        self.left.left_by(exchange, _MOST_LEFT)
 
     def goes_on(self, state: str, call: str) -> None:
         """The server asks for more before it carries out a call that a person approved."""

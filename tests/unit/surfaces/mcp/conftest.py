@@ -26,6 +26,10 @@ rules: |
   rule acme/after-look on mcp__s__after
     require earlier mcp__s__look passed within 9 calls
     else deny "Look first."
+  rule acme/after-danger on mcp__s__wiped
+    require earlier mcp__s__danger passed within 9 calls
+  rule acme/after-failure on mcp__s__failing
+    require earlier mcp__s__danger failed within 9 calls
 """
 TEXT = {"type": "string"}
 TOOLS: list[dict[str, Any]] = [
@@ -33,7 +37,7 @@ TOOLS: list[dict[str, Any]] = [
     for name, props in {
         "run": {"command": TEXT}, "danger": {}, "look": {}, "after": {}, "free": {"a": TEXT},
         "change": {"edits": {"type": "array", "items": {"type": "object", "properties": {}}}},
-        "own": {"intent": TEXT},
+        "own": {"intent": TEXT}, "wiped": {}, "failing": {},
     }.items()
 ]  # fmt: skip
 

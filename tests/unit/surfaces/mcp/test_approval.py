@@ -173,3 +173,30 @@ def test_the_server_may_ask_for_more_of_an_approved_call(asking: Bench) -> None:
     assert json.loads(ran)["params"]["inputResponses"] == {"q": YES}
     assert json.loads(ran)["params"]["requestState"] == "theirs"
     assert asking.client(modern(call(4, "danger", intent="Wipe it."), **again))[1] == []
+
+
+@pytest.mark.parametrize(("is_error", "sent"), [(False, 1), (True, 0)])
+def test_what_came_of_an_approved_call_counts_for_rules(
+    is_error: bool, sent: int, legacy: Bench
+) -> None:
+    (asked,), _ = legacy.client(call(1, "danger", intent="Wipe it."))
+    legacy.client(result(json.loads(asked)["id"], YES))
+    assert len(legacy.client(call(2, "wiped", intent="Go on."))[1]) == 0, "not answered yet"
+    legacy.server(result(1, {"content": [], "isError": is_error}))
+    assert len(legacy.client(call(3, "wiped", intent="Go on."))[1]) == sent
+    assert len(legacy.client(call(4, "failing", intent="Go on."))[1]) == 1 - sent
+
+
+def test_since_2026_07_28_an_approved_call_counts_too(asking: Bench) -> None:
+    state = asked_modern(asking)
+    more = {"requestState": state, "inputResponses": {"tool-intent": YES}}
+    asking.client(modern(call(2, "danger", intent="Wipe it."), **more))
+    asking.server(result(2, {"content": []}))
+    assert len(asking.client(call(3, "wiped", intent="Go on."))[1]) == 1
+
+
+def test_an_approved_call_that_the_server_never_answers_has_failed(legacy: Bench) -> None:
+    (asked,), _ = legacy.client(call(1, "danger", intent="Wipe it."))
+    legacy.client(result(json.loads(asked)["id"], YES))
+    legacy.filter.server_ended("the server ended")
+    assert len(legacy.client(call(2, "failing", intent="Go on."))[1]) == 1

@@ -6,10 +6,11 @@ import { isDeepStrictEqual } from "node:util";
 
 type Schema = Record<string, any>;
 
-/** What one kind of place is to advertise: `[field, schema, required]` each. */
+/** What one kind of place is to advertise: `[field, schema, required]` each; own arguments required. */
 export interface Place {
 	at: string[];
 	properties: [string, Schema, boolean][];
+	own: string[];
 }
 
 /** What the engine wants of one tool; see `Plan` in `surfaces/judging.py`. */
@@ -55,6 +56,7 @@ export function advertise(schema: Schema, plan: Plan): string | undefined {
 			// Fields first: a model that states its reason first acts on it.
 			node.properties = { ...fields, ...node.properties };
 			const demanded = place.properties.filter(([, , required]) => required).map(([name]) => name);
+			demanded.push(...place.own.filter((name) => !node.required?.includes(name)));
 			if (demanded.length > 0) node.required = [...demanded, ...(node.required ?? [])];
 		}
 	} catch (error) {
