@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tool_intent.runtime.shell import analyse
+from tool_intent.runtime.shell.braces import MAX_WORDS
 from tool_intent.runtime.shell.scanner import scan
 from tool_intent.runtime.shell.scope import Scope
 from tool_intent.runtime.shell.words import expand
@@ -35,7 +36,11 @@ def test_words_are_those_that_bash_makes_of_them(words: list[str]) -> None:
     )
     tokens = scan(text).tokens
     ours = [word for token in tokens for word in expand(token.pieces, Scope().lookup)]
-    assert [word.text for word in ours] == ran.stdout.decode().split("\0")[:-1]
+    made, told = ran.stdout.decode().split("\0")[:-1], [word.text for word in ours]
+    if None in told:  # a word that makes more words than are made is unknown
+        assert len(made) > MAX_WORDS
+    else:
+        assert told == made
 
 
 STUBS = """
