@@ -233,6 +233,7 @@ def test_a_person_is_asked_about_these_very_arguments_and_the_session_outlives_a
     assert children_of(pi.python) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [

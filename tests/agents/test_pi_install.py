@@ -168,6 +168,7 @@ def wrong(checks: list[dict[str, object]]) -> list[tuple[object, object]]:
     return [(check["name"], check["text"]) for check in checks if not check["ok"]]
 
 
+@pytest.mark.slow
 def test_the_doctor_finds_nothing_wrong_and_names_what_runs_after_ours(pi: Pi) -> None:
     shutil.copy(AGENTS / "extensions" / "zz-probe.ts", pi.agent / "extensions")
     code, checks = doctor(pi)

@@ -68,6 +68,7 @@ def test_another_folder_may_be_named(bare: Command) -> None:
     assert 'policy: "service"\n' in text
 
 
+@pytest.mark.slow
 def test_a_folder_of_any_name_gets_a_policy_that_loads(bare: Command) -> None:
     names = ["it's: a 'name' #1", "日本", "-", "null", "1.0", 'a "b"', "back\\slash"]
     for name in names:

@@ -104,6 +104,7 @@ def _damages(data: bytes) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_damaged_entries_are_rebuilt_and_decide_nothing(payments: Command, uncached: str) -> None:
     decided(payments)
     files = {p: p.read_bytes() for p in entries(cache_of(payments))}
@@ -116,6 +117,7 @@ def test_damaged_entries_are_rebuilt_and_decide_nothing(payments: Command, uncac
         assert is_hit(decided(payments)), f"{damage}: the cache was not rebuilt"
 
 
+@pytest.mark.slow
 def test_each_entry_may_be_damaged_alone(payments: Command, uncached: str) -> None:
     decided(payments)
     for path in entries(cache_of(payments)):
@@ -329,6 +331,7 @@ def test_a_full_disk_is_no_hindrance(payments: Command, uncached: str) -> None:
     assert entries(cache_of(payments)) == [], "no half an entry is left"
 
 
+@pytest.mark.slow
 def test_first_runs_side_by_side_agree(payments: Command, uncached: str) -> None:
     running = [payments.start("decide") for _ in range(8)]
     for process in running:

@@ -119,6 +119,7 @@ def test_init_and_run_remember_the_root_and_decide_does_not(bare: Command, plain
     assert roots.read_text() == f"{plain.cwd}\n{bare.cwd}\n"
 
 
+@pytest.mark.slow
 def test_a_policy_that_was_there_before_is_missed_by_every_command(plain: Command) -> None:
     assert run(plain) == []
     shutil.rmtree(plain.cwd / ".tool-intent")
@@ -137,6 +138,7 @@ def test_a_policy_that_was_there_before_is_missed_by_every_command(plain: Comman
 SECRET = "s3cr3t-0f-the-person"
 
 
+@pytest.mark.slow
 def test_a_policy_linked_to_a_secret_shows_nothing_of_it(plain: Command, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(f"{SECRET}\n")
     path = plain.cwd / ".tool-intent" / "policy.yaml"

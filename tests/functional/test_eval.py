@@ -64,12 +64,14 @@ def test_a_threshold_that_is_not_met_fails(small: Command) -> None:
     assert "| deny | recall | at least 0.9 | 0.5 | **no** |" in done.out
 
 
+@pytest.mark.slow
 def test_another_policy_is_compared_row_by_row(small: Command) -> None:
     (small.cwd / "other.yaml").write_text(POLICY.replace("least = 2", "least = 4"), "utf-8")
     done = small("eval", "small.yaml", "small.jsonl", "--compare", "other.yaml")
     assert "| 2 | bad | deny | off |" in done.out
 
 
+@pytest.mark.slow
 def test_a_git_revision_of_the_policy_is_compared(origin: Any, bare: Command) -> None:
     first = origin.commit({"a/small.yaml": POLICY.replace("least = 2", "least = 4")})
     origin.commit({"a/small.yaml": POLICY, "small.jsonl": lines(*ROWS)})
@@ -80,6 +82,7 @@ def test_a_git_revision_of_the_policy_is_compared(origin: Any, bare: Command) ->
         assert "| 2 | bad | deny | off |" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("revision", "complaint"),
     [
@@ -104,6 +107,7 @@ def test_outside_of_a_repository_there_is_no_revision(small: Command) -> None:
     assert "lies in no git repository" in done.err
 
 
+@pytest.mark.slow
 def test_options_are_chosen_by_cross_validation(small: Command) -> None:
     more = [row(str(n), "ab cd ef gh"[: 3 * (n % 4) + 2], "bad") for n in range(10, 20)]
     (small.cwd / "more.jsonl").write_text(lines(*ROWS, *more), "utf-8")
@@ -117,6 +121,7 @@ def test_options_are_chosen_by_cross_validation(small: Command) -> None:
     assert len(said["folds"]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -177,6 +182,7 @@ def test_rows_and_rules_that_figures_do_not_show_are_told(small: Command) -> Non
     )
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_judged_in_bounded_time(small: Command, tmp_path: Path) -> None:
     deep: Any = "x"
     for _ in range(199):

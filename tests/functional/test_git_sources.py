@@ -27,6 +27,7 @@ def fetched(bare: Command, origin) -> Command:
     return bare
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "decide", "show --sources", "run bash {}"])
 def test_nothing_but_lock_fetches(command: str, bare: Command, origin) -> None:
     commit = origin.commit({"policy.yaml": POLICY.format("intent")})
@@ -72,6 +73,7 @@ def test_a_fresh_machine_fetches_what_is_locked_and_not_what_moved(
     assert asked(fetched) == {"/intent"}
 
 
+@pytest.mark.slow
 def test_the_same_policy_gives_the_same_bytes_and_is_not_written_again(fetched: Command) -> None:
     path = fetched.cwd / "tool-intent.lock"
     before, text = path.stat(), path.read_bytes()
@@ -104,6 +106,7 @@ def test_a_tag_that_moved_is_named_by_frozen_and_followed_by_update(
     assert fetched("lock", "--frozen").code == 0
 
 
+@pytest.mark.slow
 def test_a_branch_is_held_until_update(bare: Command, origin) -> None:
     origin.commit({"policy.yaml": POLICY.format("intent")})
     extend(bare, origin.source("main"))
@@ -115,6 +118,7 @@ def test_a_branch_is_held_until_update(bare: Command, origin) -> None:
     assert asked(bare) == {"/rationale"}
 
 
+@pytest.mark.slow
 def test_a_file_that_comes_later_is_of_the_commit_that_is_locked(fetched: Command, origin) -> None:
     origin.commit({"policy.yaml": POLICY.format("rationale"), "b.yaml": "version: 1\n"}, "v1")
     extend(fetched, origin.source("v1"), origin.source("v1", "b.yaml"))
@@ -192,6 +196,7 @@ def test_what_was_kept_and_changed_is_not_judged_by(kind: str, fetched: Command)
     assert asked(fetched) == {"/intent"}, "fetching again mends it"
 
 
+@pytest.mark.slow
 def test_a_compiled_policy_notices_each_change(fetched: Command, origin) -> None:
     hit = fetched("decide", stdin=lines(call("bash", command="ls")), env=TRACED)
     assert "yaml" in hit.imported
@@ -219,6 +224,7 @@ def test_a_tag_without_a_lock_is_warned_of(fetched: Command) -> None:
     assert asked(fetched) == {"/intent"}
 
 
+@pytest.mark.slow
 def test_a_user_s_policy_may_name_what_is_kept(fetched: Command, origin) -> None:
     commit = lock_of(fetched)["git"][0]["commit"]
     for rev, warned in ((commit, False), ("v1", True)):
@@ -255,6 +261,7 @@ def test_git_files_name_only_their_own_repository_packs_and_git(bare: Command, o
         assert f"{origin.source(commit, name).split('#')[0]}#" in done.out
 
 
+@pytest.mark.slow
 def test_two_files_of_the_same_bytes_are_two_files(bare: Command, origin) -> None:
     text = "version: 1\nextends: ./more.yaml\n"
     commit = origin.commit({
@@ -332,6 +339,7 @@ def test_a_folder_that_is_open_to_others_is_not_used(
         assert "open to other users (its mode should be 0700)" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_folder_of_another_user_is_not_used(fetched: Command) -> None:
     os.chown(sources(fetched), 65_534, 65_534)
@@ -351,6 +359,7 @@ def test_a_store_inside_the_workspace_is_not_used(
         assert (done.code, "lies inside the workspace" in done.out) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_home_that_takes_nothing_is_said(bare: Command, origin) -> None:
     origin.commit({"policy.yaml": POLICY.format("intent")}, "v1")
     extend(bare, origin.source("v1"))

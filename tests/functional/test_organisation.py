@@ -40,6 +40,7 @@ def found(decision: dict[str, Any]) -> dict[str, str]:
     return {f["rule"]: f["effect"] for f in decision["findings"]}
 
 
+@pytest.mark.slow
 def test_the_team_s_rule_is_waived_in_its_scope_until_the_last_day(machine: Managed) -> None:
     ledger = {"path": "ledger/sums.py", "content": "x", **WHY}
     assert found(decided(machine, "2026-12-02", "write", **ledger)) == {
@@ -69,6 +70,7 @@ def test_the_organisation_s_rule_comes_to_deny_by_stages(
     assert found(decided(machine, day, "bash", command="ls", **why)) == effects
 
 
+@pytest.mark.slow
 def test_the_team_s_option_counts_and_the_repository_s_does_not(machine: Managed) -> None:
     why = {"intent": "Correct the rounding", "rationale": "Because arithmetics matters much."}
     assert found(decided(machine, "2027-01-10", "bash", command="ls", **why)) == {
@@ -93,6 +95,7 @@ def test_the_repository_lowers_a_rule_to_its_floor_and_its_own_waiver_counts_for
     assert "declared deny, adjusted to warn by .tool-intent/policy.yaml:6" in why.out
 
 
+@pytest.mark.slow
 def test_what_the_organisation_asks_of_a_field_stands(machine: Managed) -> None:
     short = {"intent": "Correct the rounding", "rationale": "Ten letters"}
     decision = decided(machine, "2026-12-02", "write", path="a", content="x", **short)
@@ -114,6 +117,7 @@ def test_a_broken_repository_denies_and_the_organisation_is_judged_by(machine: M
     assert {"policy/broken", "fields/missing"} <= found(decision).keys()
 
 
+@pytest.mark.slow
 def test_the_floor_says_what_is_sure(machine: Managed) -> None:
     shown = machine("show", "--floor", "--now", "2026-12-16T00:00:00Z", "--format", "json")
     rows = json.loads(shown.out)
@@ -126,6 +130,7 @@ def test_the_floor_says_what_is_sure(machine: Managed) -> None:
     assert waived["rule org/no-force-push"] == [], "the repository's own waiver"
 
 
+@pytest.mark.slow
 def test_who_can_write_the_organisation_s_files_is_held_to_their_full_effect(
     machine: Managed,
 ) -> None:

@@ -42,6 +42,7 @@ def _refused(done: Done, *said: str) -> None:
         assert text in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_a_broken_policy_given_judges_nothing_and_says_where_it_is_broken(
     case: dict[str, Any], bare: Command
@@ -137,6 +138,7 @@ def test_a_folder_in_place_of_a_policy_is_never_passed_over(bare: Command) -> No
     _refused(bare("decide", "--policy", ".tool-intent/policy.yaml", stdin=SESSION), "folder")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["fifo", "dangling link", "circular link", "device"])
 def test_what_is_no_file_is_refused_without_waiting_for_it(kind: str, bare: Command) -> None:
     path = bare.cwd / ".tool-intent" / "policy.yaml"

@@ -25,6 +25,7 @@ def test_a_new_rule_checks_clean_and_its_examples_show_what_they_say(started: Co
     assert (done.code, done.out) == (0, "2 examples of 1 rule: 2 as they say, 0 not\n")
 
 
+@pytest.mark.slow
 def test_a_new_rule_meets_the_thresholds_of_its_corpus(started: Command) -> None:
     done = started("eval", RULE, CORPUS, "--format", "json")
     assert (done.code, done.err) == (0, "")

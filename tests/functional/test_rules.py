@@ -158,6 +158,7 @@ def test_an_example_that_no_surface_could_send_is_no_example(bare: Command) -> N
     assert "judging it failed" in done.out
 
 
+@pytest.mark.slow
 def test_rules_of_packs_are_tested_where_a_pack_is_named(bare: Command) -> None:
     pack = bare("test", "std/shell")
     assert pack.code == 0, pack.out
@@ -303,6 +304,7 @@ tools:
     assert '=> false      path under "ledger"' in idle
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [

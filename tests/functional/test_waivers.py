@@ -216,6 +216,7 @@ def test_list_ends_with_1_where_a_waiver_is_wrong(acme: Command) -> None:
     assert [d["code"] for d in said["findings"]] == ["waivers/date"]
 
 
+@pytest.mark.slow
 def test_expiring_lists_what_is_over_soon(acme: Command) -> None:
     waive(acme, f"{DOCS}, expires: 2027-11-30")
     assert listed(acme, "expiring") == (0, []) or listed(acme, "expiring")[0] == 1
@@ -226,6 +227,7 @@ def test_expiring_lists_what_is_over_soon(acme: Command) -> None:
 NEW = ("waiver", "new", "--id", "W-5", "--owner", "@lena", "--reason", 'It "moves": soon')
 
 
+@pytest.mark.slow
 def test_new_prints_an_entry_that_counts(acme: Command) -> None:
     done = acme(*NEW, "--rule", "acme/no-docs", "--path", "docs/**", "--expires", "2027-06-30",
                 "--created", "2026-11-01", "--tool", "write", "--ticket", "X-1")  # fmt: skip
@@ -237,6 +239,7 @@ def test_new_prints_an_entry_that_counts(acme: Command) -> None:
     assert acme("check", "--strict").code == 0
 
 
+@pytest.mark.slow
 def test_new_appends_and_leaves_what_is_there(acme: Command) -> None:
     waive(acme, f"{DOCS}, expires: 2027-06-30")
     path = acme.cwd / ".tool-intent" / "waivers.yaml"

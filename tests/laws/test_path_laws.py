@@ -18,7 +18,9 @@ from tool_intent.runtime.casing import probe_case
 from tool_intent.runtime.globs import GlobError, compile_glob, matches_text
 from tool_intent.runtime.paths import Place
 
-law = settings(deadline=None, max_examples=150)
+from .conftest import examples
+
+law = settings(deadline=None, max_examples=examples(dev=50, ci=150))
 
 GLOBS = """
 a;b;*.b;a*;*;**;a/b;/a;/a/b;a/*;a/**;**/a;**/a/**;a/**/b;**/b/a;*/b;?;a?b;[ab];[!a];[^a-b]c;[a-c]/b;

@@ -82,7 +82,7 @@ def said(decision: Decision) -> set[tuple[object, ...]]:
 sessions = st.lists(generated.calls(), min_size=1, max_size=4)
 
 
-@settings(max_examples=examples(dev=60, ci=10_000))
+@settings(max_examples=examples(dev=30, ci=10_000))
 @given(stack=generated.stacks(), calls=sessions, order=st.randoms(use_true_random=False))
 def test_the_decision_is_the_strongest_of_what_each_rank_finds_by_itself(
     stack: Stack, calls: list[dict[str, Any]], order: Any, folder: Path
@@ -103,7 +103,7 @@ def test_the_decision_is_the_strongest_of_what_each_rank_finds_by_itself(
             assert decision.args == strongest.args
 
 
-@settings(max_examples=examples(dev=60, ci=10_000))
+@settings(max_examples=examples(dev=30, ci=10_000))
 @given(stack=generated.stacks(permits=True), calls=sessions)
 def test_weaker_ranks_lower_nothing_below_floors_and_bounds_and_time_lowers_nothing(
     stack: Stack, calls: list[dict[str, Any]], folder: Path
@@ -120,7 +120,7 @@ def test_weaker_ranks_lower_nothing_below_floors_and_bounds_and_time_lowers_noth
         assert all(one >= other for one, other in zip(over_time, sure, strict=True))
 
 
-@settings(max_examples=examples(dev=60, ci=10_000))
+@settings(max_examples=examples(dev=30, ci=10_000))
 @given(stack=generated.stacks(), calls=st.lists(generated.calls(), min_size=2, max_size=8))
 def test_what_weaker_ranks_refuse_keeps_no_session_monotone_rule_quiet_later(
     stack: Stack, calls: list[dict[str, Any]], folder: Path

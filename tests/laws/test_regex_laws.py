@@ -15,10 +15,12 @@ from tool_intent.rules.regex import PatternError, compile_pattern
 from tool_intent.runtime.re2_engine import program
 from tool_intent.runtime.regex import ALWAYS_READ, BUDGET, Pattern, charge, search
 
+from .conftest import examples
+
 # `s`, `k` and the two characters that fold to them; word characters, others, several bytes long.
 ALPHABET = "abskSK1_- .é\u00a0ſ\u212a"
 
-law = settings(deadline=None, max_examples=150)
+law = settings(deadline=None, max_examples=examples(dev=50, ci=150))
 
 _literals = st.text("abskSK1é_ſ\u212a", min_size=1, max_size=3)
 _classes = st.sampled_from(

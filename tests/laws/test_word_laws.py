@@ -36,7 +36,9 @@ from tool_intent.runtime.words import (
     words,
 )
 
-law = settings(deadline=None, max_examples=150)
+from .conftest import examples
+
+law = settings(deadline=None, max_examples=examples(dev=50, ci=150))
 # Any code point, lone surrogates too.
 any_text = st.text(st.characters(exclude_categories=()), max_size=30)
 prose = st.text("ab cR1.-_/#é漢字仮\u0301'\"`:@\\?!\ud800", max_size=30)

@@ -77,6 +77,7 @@ def browse(plan: dict[str, Any]) -> list[Any]:
     return list(told["values"])
 
 
+@pytest.mark.slow
 def test_the_keyboard_leads_through_the_calls(url: str) -> None:
     steps: list[dict[str, str]] = [
         {"press": "j"}, {"press": "j"}, {"press": "j"}, {"press": "k"}, {"evaluate": FOCUS},
@@ -98,6 +99,7 @@ def test_the_keyboard_leads_through_the_calls(url: str) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_stands_out_from_what_is_behind_it(url: str, scheme: str) -> None:
     opened = "for (const d of document.querySelectorAll('details')) d.open = true"
@@ -107,12 +109,14 @@ def test_all_text_stands_out_from_what_is_behind_it(url: str, scheme: str) -> No
     assert found["faint"] == []
 
 
+@pytest.mark.slow
 def test_a_narrow_screen_is_never_scrolled_sideways(url: str) -> None:
     opened = "for (const d of document.querySelectorAll('details')) d.open = true"
     plan = {"page": url, "width": 340, "steps": [{"evaluate": opened}, {"evaluate": WIDE}]}
     assert browse(plan)[1] == 0
 
 
+@pytest.mark.slow
 def test_a_link_to_a_call_opens_it(url: str) -> None:
     steps = [{"click": "#mended a[href='#c3']"}, {"evaluate": OPEN}]
     assert browse({"page": url, "steps": steps}) == [["c3"]]

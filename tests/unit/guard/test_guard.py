@@ -440,7 +440,13 @@ def _lines_until_the_tool(guard: Guard, args: dict[str, Any], fail_at: int | Non
 
 # An exception between opening a file and wrapping it leaves that file to the garbage collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("known_before", [True, False], ids=["known tool", "first call"])
+@pytest.mark.parametrize(
+    "known_before",
+    [
+        pytest.param(True, id="known tool"),
+        pytest.param(False, id="first call", marks=pytest.mark.slow),
+    ],
+)
 def test_an_exception_at_any_line_of_judging_leaves_the_tool_uncalled(
     policy: str, tmp_path: Path, known_before: bool
 ) -> None:

@@ -29,6 +29,7 @@ def measured() -> Evaluation:
     return figures("fluff.jsonl")
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_page_are_what_is_measured_now(measured: Evaluation) -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert with_tables(PAGE.name, text, measured) == text, "run `make docs-fluff`"

@@ -458,6 +458,7 @@ def reached(https, tmp_path: Path, name: str = "origin/.git") -> Remote:
     return Remote(https[1], f"{https[0]}/{name}", str(folder))
 
 
+@pytest.mark.slow
 def test_a_tag_a_branch_and_an_old_commit_are_fetched_over_https(https, origin, tmp_path):
     old = origin.commit({"policy.yaml": "old"})
     origin.commit({"policy.yaml": "tagged"})
