@@ -92,7 +92,7 @@ _LISTS = {
     "u": ("paths(rationale)", "path"),
     "w": ("command.writes", "path"), "r": ("command.refs", "text"),
     "v": ("listed", "text"),
-    "k": ("cues(rationale)", "text"), "t": ("content([call, rationale])", "text"),
+    "k": ("cues(rationale)", "text"), "t": ("content([intent, rationale])", "text"),
 }  # fmt: skip
 
 
@@ -177,7 +177,8 @@ def _counted_earlier() -> st.SearchStrategy[str]:
     return st.tuples(_history(), _order, _number).map(lambda p: f"count({p[0]}) {p[1]} {p[2]}")
 
 
-_defined = conditions(deep=1).filter(lambda c: "named" not in c)
+# A define does not use itself.
+_defined = conditions(deep=1).map(lambda c: c.replace("named", "has intent"))
 
 
 @st.composite
