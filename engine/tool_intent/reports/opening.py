@@ -30,20 +30,12 @@ def report_of(
 
 
 def selected(folder: str, *, since: str = "", session: str = "") -> Iterator[dict[str, Any]]:
-    """The records that a report is about: as `report_of`. Markers have no session. An outcome goes
-    with its decision, which stands before it."""
-    chosen: set[str] = set()
+    """The records that a report is about: as `report_of`. Markers have no session, and outcomes
+    belong to decisions, so that all of them are there."""
     for record in records(folder):
         kind = record["type"]
-        if kind == "outcome":
-            keep = text(record, "of") in chosen
-        else:
-            in_session = kind != "decision" or text(part(record, "session"), "id").startswith(
-                session
-            )
-            keep = when(record) >= since and in_session
-        if keep:
-            chosen.add(record["id"])
+        in_session = kind != "decision" or text(part(record, "session"), "id").startswith(session)
+        if kind == "outcome" or (when(record) >= since and in_session):
             yield record
 
 

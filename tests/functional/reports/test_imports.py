@@ -132,8 +132,11 @@ def test_calls_with_one_id_are_two_calls(folder: Path, tmp_path: Path) -> None:
         pi_row(3, role="assistant", content=[pi_call("c", "bash", command="b")]),
         pi_result(4, "c"),
     ]
-    assert Importer(str(folder), "").take(session(tmp_path, *rows)).written == 2
-    assert [r["ok"] for r in written(folder) if r["type"] == "outcome"] == [False, True]
+    both = [pi_call("d", "bash", command=command) for command in "ab"]
+    rows += [pi_row(5, role="assistant", content=both), pi_result(6, "d", isError=True)]
+    rows += [pi_result(7, "d")]
+    assert Importer(str(folder), "").take(session(tmp_path, *rows)).written == 4
+    assert [r["ok"] for r in written(folder) if r["type"] == "outcome"] == [False, True] * 2
 
 
 CLAUDE = {"sessionId": "s-2", "version": "2.1.332", "cwd": "/repo", "gitBranch": "main",
@@ -185,6 +188,24 @@ def test_a_transcript_of_claude_code_has_its_changes(folder: Path, tmp_path: Pat
     ]  # fmt: skip
     assert dict(summary.changes[1].reasons[0].fields) == WHY
     assert (summary.totals.imported, summary.totals.untracked) == (5, 0)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"type": "create", "content": "1", "originalFile": None},
+        {"type": "create", "filePath": "/a", "content": "1", "originalFile": 1},
+        {"filePath": "/a", "oldString": "1", "newString": "2", "originalFile": "3"},
+        {"filePath": "/a", "oldString": "1", "newString": "2", "originalFile": None},
+        "an error",
+    ],
+)
+def test_a_result_that_does_not_say_all_names_no_files(
+    told: Any, folder: Path, tmp_path: Path
+) -> None:
+    rows = [claude_call(1, "t", "Edit", file_path="/a"), claude_result(2, "t", told)]
+    Importer(str(folder), "").take(session(tmp_path, *rows))
+    assert not any("files" in record for record in written(folder))
 
 
 def test_sessions_are_reported_in_the_order_they_happened(folder: Path, tmp_path: Path) -> None:

@@ -187,6 +187,9 @@ def test_a_long_hunk_is_cut_and_counted() -> None:
 def test_lines_carry_the_numbers_of_their_sides() -> None:
     contents = {"a": FEES, "b": FEES.replace(b"* RATE", b"/ RATE")}
     [hunk], _, _, _ = between("a", "b", contents.get)
+    assert [(x.kind, x.before, x.after) for x in hunk.lines][:3] == [
+        (" ", 7, 7), (" ", 8, 8), (" ", 9, 9),
+    ]  # fmt: skip
     assert [(x.kind, x.before, x.after) for x in hunk.lines][-2:] == [
         ("-", 10, None),
         ("+", None, 10),
