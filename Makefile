@@ -24,7 +24,7 @@ demo: $(READY)
 demo-mcp: $(READY)
 	@$(BIN)/python tests/assets/demo/mcp/demo.py
 
-# A real session of each line of pi: two calls refused, two carried out, nothing left behind of the
+# A real session of each line of pi: three calls refused, two carried out, nothing left of the
 # refused ones. Installs both lines (npm) the first time.
 demo-pi: $(READY)
 	@cd tests && ../$(BIN)/python -m agents.demo

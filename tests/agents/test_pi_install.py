@@ -306,5 +306,5 @@ def test_the_demo_shows_a_session_of_each_line() -> None:
         cwd=AGENTS.parent, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("  refused  ") == 4
+    assert done.stdout.count("  refused  ") == 6
     assert done.stdout.count("  ran      ") == 4

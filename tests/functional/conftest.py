@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,3 +43,11 @@ def bare(home: Path, tmp_path: Path) -> Command:
 
 def _project(name: str, home: Path, tmp_path: Path) -> Command:
     return Command(home, Path(shutil.copytree(ASSETS / name, tmp_path / name)))
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """A shell starts what runs in its background with interrupts ignored, and so would we."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -128,6 +128,7 @@ def test_log_takes_a_time_with_its_offset_only(used: Command) -> None:
     assert "--since takes an RFC 3339 time with an offset" in done.err
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_follow_shows_calls_as_they_are_made(used: Command) -> None:
     process = used.start("log", "--follow", "--decision", "allow", "--format", "json", "-n", "0")
     try:

@@ -6,7 +6,6 @@ import json
 import select
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -176,15 +175,7 @@ def test_a_host_that_waits_for_an_answer_learns_at_once_that_none_comes(plain: C
         assert process.wait(DEADLINE) == 2
 
 
-@pytest.fixture
-def _interrupts() -> Iterator[None]:
-    """A shell starts what runs in its background with interrupts ignored, and so would we."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_ends_it(plain: Command) -> None:
     with plain.start("decide") as process:
         assert process.stdin is not None
