@@ -57,7 +57,7 @@ class Index:
         self._names: set[tuple[str, str | None]] = set()
         self._database = sqlite3.connect(":memory:")
         try:
-            self._database = _opened(os.path.join(folder, NAME))
+            self._take_on(_opened(os.path.join(folder, NAME)))
             self._update()
         except sqlite3.Error:
             self._again()
@@ -111,11 +111,16 @@ class Index:
             self._database.close()
         try:
             os.remove(path)
-            self._database = _opened(path)
+            self._take_on(_opened(path))
             self._update()
         except (OSError, sqlite3.Error):
-            self._database = _opened(":memory:")
+            self._take_on(_opened(":memory:"))
             self._update()
+
+    def _take_on(self, database: sqlite3.Connection) -> None:
+        with suppress(sqlite3.Error):
+            self._database.close()
+        self._database = database
 
     def _update(self) -> None:
         known = {
