@@ -17,7 +17,9 @@ _OPENING = {
 }
 _WEAKER = {"note": " (a note)", "warn": " (a warning)"}
 #: Findings that no other arguments of the same call would mend.
-_BEYOND_THE_MODEL = frozenset({"policy/broken", "policy/missing", "engine/rule-error"})
+_BEYOND_THE_MODEL = frozenset(
+    {"audit/unrecorded", "policy/broken", "policy/missing", "engine/rule-error"}
+)
 _BEYOND_THE_CALL = frozenset({"tools/unlisted", "fields/collision"})
 #: Findings whose message is the engine's own, whoever wrote the policy: their ids say nothing more.
 _OURS = ("fields/", "entries/", "args/")

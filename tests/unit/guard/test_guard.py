@@ -351,6 +351,7 @@ def test_no_record_is_no_call_where_one_is_required_or_the_recorder_is_at_fault(
         (finding,) = denied.value.decision.findings
         assert (finding.rule, finding.effect) == ("audit/unrecorded", "deny")
         assert "no space" not in str(denied.value), "what is wrong with the disk is for a person"
+        assert str(denied.value).endswith("tell the user what is said above, and stop.")
     assert len(tool.calls) == runs
     assert guard.notes[-1] == "a decision was not recorded: no space left"
 
