@@ -107,6 +107,11 @@ class Pi:
         self._packages = installed(line) / "node_modules"
         self.command = [node(line), str(self._packages / _CLI[line])]
 
+    @property
+    def ledger(self) -> Path:
+        """The user's ledger: the workspace is no repository."""
+        return self.home / ".local" / "state" / "tool-intent"
+
     def environment(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Nothing of the machine's own settings, so that results do not depend on them."""
         return {
@@ -183,7 +188,7 @@ class Pi:
         environment: Mapping[str, str] | None = None,
     ) -> Session:
         """A session that answers one prompt and ends by itself."""
-        before = set(self.files())
+        before = {path: len(read(path)) for path in self.files()}
         with ScriptedModel(script) as model:
             self.serve(model)
             run = subprocess.run(
@@ -197,7 +202,7 @@ class Pi:
                 check=False,
             )
             requests = list(model.requests)
-        entries = [e for path in self.files() if path not in before for e in read(path)]
+        entries = [e for path in self.files() for e in read(path)[before.get(path, 0) :]]
         events = [json.loads(x) for x in run.stdout.splitlines() if x.startswith("{")]
         return Session(run.returncode, events, run.stderr, requests, entries)
 

@@ -306,7 +306,7 @@ def test_what_a_result_said_grounds_what_a_later_call_cites(
 
 
 def test_every_call_is_in_the_ledger_with_its_reasons_and_what_came_of_it(shown: Shown) -> None:
-    folder = str(shown.pi.home / ".local" / "state" / "tool-intent")
+    folder = str(shown.pi.ledger)
     assert verify(folder).whole
     kept = list(records(folder))
     decisions = {r["call"]["id"]: r for r in kept if r["type"] == "decision"}

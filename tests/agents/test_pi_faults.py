@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tool_intent.ledger.reading import records
+
 from .harness import Pi, Result, Rpc, calls, children_of, reasoned
 from .installed import AGENTS
 
@@ -252,6 +254,44 @@ def test_an_interpreter_that_is_not_there_denies(
     assert words in session.err
     assert not (pi.workspace / "a.txt").exists()
     assert session.code == 0
+
+
+def test_a_session_that_pi_goes_on_with_knows_what_it_did(pi: Pi) -> None:
+    """The history comes from the ledger; without the ledger it was held of, it is unknown."""
+    pi.policy(READ_FIRST)
+    for name in ("start.txt", "other.txt"):
+        (pi.workspace / name).write_text("one", encoding="utf-8")
+    done = {"text": "done"}
+    read = calls(("read", reasoned(path="start.txt")))
+    other = calls(("edit", edit("one", "two")[1] | {"path": "other.txt"}))
+    # The model's script goes on with the session.
+    script = [read, done, other, calls(edit("one", "two")), done]
+    pi.run(script)
+    results = pi.run(script, "--continue").results
+    refused(results["call_2_0"], "Read other.txt before editing it")
+    assert not results["call_3_0"].is_error
+    for segment in pi.ledger.glob("ledger-*.jsonl"):
+        segment.unlink()
+    again = calls(edit("two", "three"))
+    results = pi.run([*script, again, read, again, done], "--continue").results
+    refused(results["call_5_0"], "It could not be told")
+    assert not results["call_7_0"].is_error, "what it does from now on is known"
+
+
+@pytest.mark.parametrize("policy", ["version: 1\nextends: std/baseline\n", READ_FIRST])
+def test_what_comes_of_a_call_is_recorded_though_its_engine_died_meanwhile(
+    pi: Pi, policy: str
+) -> None:
+    pi.policy(policy)
+    # The shell's parent is pi, and so is the engine's; the brackets spare the shell itself.
+    kill = "echo x >made.txt; pkill -9 -P $PPID -f 'surfaces[.]bridge'; sleep 0.3"
+    session = pi.run([calls(("bash", reasoned(command=kill))), {"text": "done"}])
+    assert not session.results["call_0_0"].is_error
+    told = list(records(str(pi.ledger)))
+    (decision,) = [record for record in told if record["type"] == "decision"]
+    (outcome,) = [record for record in told if record["type"] == "outcome"]
+    assert outcome["of"] == decision["id"]
+    assert outcome["ok"] is True
 
 
 @pytest.mark.slow

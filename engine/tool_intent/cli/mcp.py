@@ -114,17 +114,20 @@ def label(given: str | None, words: Sequence[str]) -> str:
     return guessed
 
 
-def _guard(given: Options, server: str | None) -> Guard:
-    """A new session's guard; `server` is the name of the server whose tools are called. Raises
-    Usage where there is no policy, or none that can be used."""
+def _guard(given: Options, server: str | None, *, begins: bool = True) -> Guard:
+    """A session's guard; `server` is the name of the server whose tools are called. Of one that
+    does not begin here it is not known what was called before. Raises Usage where there is no
+    policy, or none that can be used."""
     from tool_intent.compiler.loading import PolicyError, load
     from tool_intent.guard.guard import Guard
+    from tool_intent.guard.recalling import of_no_name
     from tool_intent.guard.recording import ledger
 
     try:
         artifact = load(given.policy, remember=True, point="mcp")
         recorder = ledger("mcp", os.getcwd(), server=server)
-        return Guard(artifact, recorder=recorder, notice=note)
+        held = None if begins else of_no_name()
+        return Guard(artifact, recorder=recorder, notice=note, held=held)
     except PolicyError as error:
         from tool_intent.cli.decide import explained
 
@@ -182,9 +185,11 @@ def _http(given: Options) -> int:
         note(said)
     elicit = given.ask == "elicit"
     allowed = frozenset({address[0].lower(), *(name.lower() for name in given.allow_host)})
-    proxy = HttpProxy(
-        lambda: Session(_guard(given, name), name, elicit=elicit, note=note), upstream, allowed
-    )
+
+    def session(begins: bool) -> Session:
+        return Session(_guard(given, name, begins=begins), name, elicit=elicit, note=note)
+
+    proxy = HttpProxy(session, upstream, allowed)
     note(f"listening on http://{address[0]}:{address[1]}{url.path or '/'}, for {upstream}")
     serve(proxy, *address)
     return 0

@@ -12,17 +12,19 @@ from tool_intent.compiler.cache import Cache, digest
 from tool_intent.compiler.query import Loaded
 from tool_intent.runtime.colliding import Treatment, treatment
 from tool_intent.runtime.decision import Decision
-from tool_intent.runtime.judge import Around, judge
+from tool_intent.runtime.judge import Around, judge, state_of, without
 from tool_intent.runtime.model import Call, Keeping, Point
 from tool_intent.runtime.program import Image, Program
 
 if TYPE_CHECKING:
     from tool_intent.compiler.lower import Lowering
     from tool_intent.policy.model import EffectivePolicy
-    from tool_intent.runtime.history import AtomCode, SessionHistory
+    from tool_intent.runtime.history import SessionHistory
     from tool_intent.runtime.linking import AtomsImage
     from tool_intent.runtime.paths import Place
+    from tool_intent.runtime.recalling import Recalled
     from tool_intent.runtime.session import SessionView
+    from tool_intent.runtime.shelves import AtomCode
 
 #: Programs kept in memory; an agent can invent tool names without end.
 _MOST_PROGRAMS = 20_000
@@ -109,6 +111,10 @@ class Artifact:
         with self._lock:
             if self._lowering is None:
                 self._lowering = Lowering(self.policy)
+                if self.reads_history:
+                    # Whichever tool is asked about first: programs of several processes end up in
+                    # one cache, and name what they look for in history by number.
+                    self._lowering.atoms()
             return self._lowering
 
     def program(self, tool: str, schema: Any = None) -> Program:
@@ -159,6 +165,13 @@ class Artifact:
                 self._atoms = [] if image is None else atom_codes(image)
                 self._hears = image is not None and image.hears
         return SessionHistory(self._atoms, keep=keep, hears=self._hears)
+
+    def recall(self, history: SessionHistory, recalled: Recalled) -> None:
+        """Add a call that an earlier process judged to a history of this policy's."""
+        program = self.program(recalled.tool)
+        around = Around(self.place, recalled.context, recalled.at, history, self.point)
+        carriers = without(program.carriers, program.taken)
+        history.recall(state_of(program, recalled.args, carriers, around), recalled)
 
     @property
     def place(self) -> Place:

@@ -14,6 +14,7 @@ from tool_intent.compiler import conditions as c
 from tool_intent.compiler.emit_doubts import Doubts
 from tool_intent.compiler.expressions import Expressions, Pool, Scope, Told
 from tool_intent.compiler.gates import Sought, in_common, is_common, sought_in
+from tool_intent.compiler.reads import read_of
 from tool_intent.runtime.linking import AtomsImage
 from tool_intent.runtime.regex import SHORT_TEXT, Pattern
 from tool_intent.runtime.text import LONGEST_TEXT
@@ -267,7 +268,8 @@ def atoms_image(
         tuple(pool.constants),
         tuple(tuple(p) for p in pool.patterns),
         tuple(
-            (a.targets, tuple(j.how == "path" for j in a.joins), a.fields, a.view) for a in atoms
+            (a.targets, tuple(j.how == "path" for j in a.joins), a.fields, a.view, read_of(a))
+            for a in atoms
         ),
         {name: tuple(members) for name, members in groups.items()},
         hears,

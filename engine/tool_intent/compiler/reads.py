@@ -7,6 +7,7 @@ from typing import Any
 
 from tool_intent.compiler import conditions as c
 from tool_intent.compiler.ir import Tool
+from tool_intent.runtime.shelves import Reads
 
 
 def arguments_read(tool: Tool) -> frozenset[str] | None:
@@ -25,6 +26,27 @@ def arguments_read(tool: Tool) -> frozenset[str] | None:
             return None
         found |= touched
     return frozenset(found)
+
+
+def read_of(atom: c.Atom) -> Reads | None:
+    """The roles and the arguments of an earlier call that history looks at, besides its fields;
+    None where that can be any."""
+    roles: set[str] = set()
+    arguments: set[str] = set()
+    for node in _below([atom.filter, *(join.earlier for join in atom.joins), *atom.captures]):
+        match node:
+            case c.Role(name=name):
+                roles.add(name)
+            case c.CommandPart():
+                roles.add("command")
+            case c.Argument(steps) if isinstance(steps[0], str):
+                arguments.add(steps[0])
+            case (
+                c.Argument() | c.Entry() | c.WholeCall() | c.CallList() | c.Session()
+                | c.Quantified(reads_arguments=True)
+            ):  # fmt: skip
+                return None
+    return tuple(sorted(roles)), tuple(sorted(arguments))
 
 
 def _asked(tool: Tool) -> Iterator[tuple[tuple[tuple[str, ...], ...], Any]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
@@ -12,7 +13,7 @@ from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.loading import load
 from tool_intent.guard.recording import Recording, ledger
 from tool_intent.guard.standing import Standing, Tried
-from tool_intent.ledger.recorder import Recorder, Told
+from tool_intent.ledger.recorder import Recorder, Stretch, Told
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.extend import extend
 from tool_intent.runtime.judge import judge, not_judged
@@ -79,14 +80,24 @@ class Guard:
         recorder: Recorder | None = None,
         now: float | None = None,
         notice: Callable[[str], None] | None = None,
+        held: Mapping[str | None, Sequence[Stretch]] | None = None,
+        cwd: str | None = None,
     ) -> None:
         """Use `Guard.load`. `now` (seconds since the epoch, UTC) fixes the clock; `notice` takes
-        what the person who runs the host should know of the record, else it is among `notes`."""
+        what the person who runs the host should know of the record, else it is among `notes`;
+        `held` says what the ledger of `cwd` tells of sessions that go on (None: of calls that name
+        none)."""
         self._artifact = artifact
         self._recording = Recording(recorder, notice)
         self._now = now
         self._program = artifact.program
-        self._standing = Standing(artifact)
+        self._held = {} if held is None else held
+        recall = None
+        if held:
+            from tool_intent.guard.recalling import Recall
+
+            recall = Recall(os.getcwd() if cwd is None else cwd, None, held)
+        self._standing = Standing(artifact, recall)
         self._sessions = self._standing.begin.sessions
         self._digest = artifact.digest
         #: Schemas that `extend` was given, and those of them that define a field.
@@ -104,18 +115,29 @@ class Guard:
         cwd: str | None = None,
         now: float | None = None,
         recorder: Recorder | None = None,
+        held: Mapping[str, str] | None = None,
     ) -> Self:
         """A guard by the policies found from `cwd` (default: the current directory), and by
         `sources`: files, folders or pack names, which add to those and replace none.
 
-        Calls are recorded in the ledger of `cwd`, or by `recorder`. A policy that was found and is
-        broken makes a guard that denies every call. Raises PolicyError where there is no policy,
-        where it asks for nothing, or where one of `sources` is broken.
+        Calls are recorded in the ledger of `cwd`, or by `recorder`. `held` are sessions that go on
+        after a restart, each with what `held` gave of it: their history comes from that ledger, and
+        is unknown where the ledger is not what it was.
+
+        A policy that was found and is broken makes a guard that denies every call. Raises
+        PolicyError where there is no policy, where it asks for nothing, or where one of `sources`
+        is broken; ValueError for a `held` that is none.
         """
         artifact = load([str(s) for s in sources], cwd=cwd, remember=True, point="python", now=now)
+        here = os.getcwd() if cwd is None else os.path.abspath(cwd)
         if recorder is None:
-            recorder = ledger("python", os.getcwd() if cwd is None else os.path.abspath(cwd))
-        return cls(artifact, recorder=recorder, now=now)
+            recorder = ledger("python", here)
+        known: dict[str | None, Sequence[Stretch]] | None = None
+        if held:
+            from tool_intent.guard.recalling import held_of
+
+            known = {session: held_of(text, session) for session, text in held.items()}
+        return cls(artifact, recorder=recorder, now=now, held=known, cwd=here)
 
     @property
     def policy(self) -> str:
@@ -123,6 +145,14 @@ class Guard:
         judge, a line each."""
         self._standing.look()
         return self._standing.digest
+
+    def held(self, session: str) -> str | None:
+        """What to hold of a session, so that `load` can go on with it after a restart: a text,
+        which says what was recorded of it up to now. None where nothing was. To be kept where the
+        calls that are judged cannot change it."""
+        own = self._recording.stretch(session)
+        kept = [*self._held.get(session, ()), *([] if own is None else [own])]
+        return json.dumps([stretch._asdict() for stretch in kept]) if kept else None
 
     @property
     def not_advertised(self) -> Mapping[str, tuple[tuple[str, str], ...]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from tool_intent.guard.recalling import gap
 from tool_intent.ledger.place import LedgerError
-from tool_intent.ledger.recorder import NullRecorder, Recorder, Ticket, Told
+from tool_intent.ledger.recorder import NullRecorder, Recorder, Stretch, Ticket, Told
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.model import Finding
 from tool_intent.runtime.together import together
@@ -34,7 +35,15 @@ class Recording:
         self.notices: list[str] = []
         self._notice = self.notices.append if notice is None else notice
         self._told: set[str] = set()
+        self._lost = False
         self._lock = threading.Lock()
+
+    def stretch(self, session: str) -> Stretch | None:
+        """What was recorded of a session; None where nothing was. Where something could not be,
+        it is one that no ledger has."""
+        find = getattr(self._recorder, "stretch", None)
+        found: Stretch | None = None if find is None else find(session)
+        return gap(session) if self._lost else found
 
     @property
     def keeps(self) -> bool:
@@ -52,6 +61,7 @@ class Recording:
             # Not the disk's fault but ours: what fails inside denies.
             self._say(f"a decision was not recorded: {_reason(error)}")
             required = True
+        self._lost = True
         finding = Finding(
             UNRECORDED,
             "deny" if required else "note",
@@ -62,6 +72,16 @@ class Recording:
         findings = [*decision.findings, finding]
         return together([decision], findings, (), decision.policy), None
 
+    def not_over(self, session: str | None, id: Any) -> Ticket | None:
+        """Where to tell what came of a call that another process recorded the decision on."""
+        find = getattr(self._recorder, "not_over", None)
+        try:
+            found: Ticket | None = None if find is None else find(session, id)
+        except (LedgerError, OSError) as error:
+            self._say(f"an outcome was not recorded: {_reason(error)}")
+            return None
+        return found
+
     def outcome(self, ticket: Ticket | None, ok: bool) -> None:
         """Record what came of a call."""
         if ticket is None:
@@ -69,6 +89,7 @@ class Recording:
         try:
             self._recorder.outcome(ticket, ok)
         except Exception as error:
+            self._lost = True
             self._say(f"an outcome was not recorded: {_reason(error)}")
 
     def _say(self, text: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tool_intent.compiler.query import Places
+    from tool_intent.guard.recalling import Begin
     from tool_intent.runtime.program import Program
 
 #: Seconds after which a call looks at the disk again: a stricter policy counts that late at most.
@@ -46,9 +48,11 @@ Tried: TypeAlias = "tuple[Sessions, int]"
 class Judge:
     """One policy, with the histories of its sessions. `judge` does not raise."""
 
-    def __init__(self, artifact: Artifact) -> None:
+    def __init__(self, artifact: Artifact, begin: Begin | None = None) -> None:
+        """`begin` tells the histories of sessions what went before."""
         self.artifact = artifact
-        self.sessions = Sessions(artifact.new_history) if artifact.reads_history else None
+        known = None if begin is None else partial(begin, artifact)
+        self.sessions = Sessions(artifact.new_history, known) if artifact.reads_history else None
 
     def judge(self, call: Call, *, will_tell: bool) -> tuple[Decision, int | None]:
         """The decision, and the call's number in its session where sessions are remembered."""
@@ -63,8 +67,10 @@ class Judge:
 class Standing:
     """Which policies judge. Thread-safe: one thread looks at the disk, the others go on."""
 
-    def __init__(self, begin: Artifact) -> None:
-        self.begin = self.newest = Judge(begin)
+    def __init__(self, begin: Artifact, recall: Begin | None = None) -> None:
+        """`recall` tells histories of sessions of the policy that they begin with what went
+        before."""
+        self.begin = self.newest = Judge(begin, recall)
         #: When, by the monotonic clock, the next call has to ask `look`.
         self.due = inf
         self._faults: tuple[Finding, ...] = ()

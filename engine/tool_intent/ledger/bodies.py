@@ -44,8 +44,10 @@ def decision_body(
     server: str | None,
     files: Iterable[Image],
     mended: str | None,
+    start: str | None = None,
 ) -> Record:
-    """The members of a decision's record, in the order of the format."""
+    """The members of a decision's record, in the order of the format. `start` is where relative
+    paths of the call start, if that is not the actor's work tree."""
     call, decision = told.call, told.decision
     redactor = Redactor()
     executed = decision.args
@@ -56,8 +58,8 @@ def decision_body(
         for name, value in kept_arguments(told, executed or {}).items()
     }
     args = {
-        "original": _digest(call.args, told.omitted),
-        "executed": None if executed is None else _digest(executed, told.omitted),
+        "original": arguments_digest(call.args, told.omitted),
+        "executed": None if executed is None else arguments_digest(executed, told.omitted),
         "kept": kept,
         "redacted": True if len(redactor.notes) > before else None,
     }
@@ -67,7 +69,7 @@ def decision_body(
         {
             "session": session,
             "actor": actor,
-            "call": _call(told, surface, server),
+            "call": _call(told, surface, server, start),
             "entries": entries,
             "actions": acts,
             "args": without_absent(args),
@@ -90,7 +92,7 @@ def outcome_body(of: str, ok: bool, files: Iterable[tuple[Image, str | None]]) -
 
 def executed_digest(told: Told) -> str:
     """What makes two calls the same but for their reasons."""
-    return _digest(told.decision.args, told.omitted)
+    return arguments_digest(told.decision.args, told.omitted)
 
 
 def _entry(said: Mapping[str, Any], redactor: Redactor) -> Record:
@@ -101,13 +103,14 @@ def _entry(said: Mapping[str, Any], redactor: Redactor) -> Record:
     }
 
 
-def _call(told: Told, surface: str, server: str | None) -> Record:
+def _call(told: Told, surface: str, server: str | None, start: str | None) -> Record:
     members = {
         "id": kept_value(told.call.id),
         "tool": told.call.tool,
         "server": server,
         "surface": surface,
         "parent": told.parent,
+        "cwd": start,
     }
     return {name: value for name, value in members.items() if value is not None}
 
@@ -129,7 +132,8 @@ def _decision(told: Told, mended: str | None) -> Record:
     )
 
 
-def _digest(args: Any, omitted: tuple[Any, ...]) -> str:
+def arguments_digest(args: Any, omitted: tuple[Any, ...] = ()) -> str:
+    """What a record names arguments by; `omitted` describes texts that the host kept to itself."""
     value = {"args": args, "omitted": list(omitted)} if omitted else args
     try:
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tool_intent.runtime.model import Call, Keeping
@@ -37,11 +38,29 @@ class Image(NamedTuple):
 
 
 class Ticket(NamedTuple):
-    """A decision that was recorded: its record's id, and what its outcome is to look at."""
+    """A decision that was recorded: its record's id, what its outcome is to look at, and the
+    session whose stretch it is in."""
 
     id: str
     files: tuple[Image, ...] = ()
     sync: bool = False
+    session: str = ""
+
+
+class Stretch(NamedTuple):
+    """What one process recorded of a session, and of those that name it as their parent: the
+    hashes of the first and of the last record (`since`, `head`), and one over those of all (`own`,
+    see `folded`). Who holds it can tell these records from others that lie in the ledger."""
+
+    session: str
+    since: str
+    head: str
+    own: str
+
+
+def folded(own: str, hash: str) -> str:
+    """One hash for those of records in a row: `own` is that of all but the last, "" of none."""
+    return f"sha256:{sha256(f'{own} {hash}'.encode('ascii')).hexdigest()}"
 
 
 class Recorder(Protocol):

@@ -10,14 +10,18 @@ from hashlib import sha256
 from time import monotonic, time
 from typing import Any, Final
 
-from tool_intent.ledger.appending import Appender
+from tool_intent.ledger.appending import Appender, Receipt
 from tool_intent.ledger.bodies import decision_body, executed_digest, outcome_body
+from tool_intent.ledger.going_back import not_over
+from tool_intent.ledger.members import parts, text
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.place import VARIABLE, LedgerError, Worktree, ledger_folder, worktree
-from tool_intent.ledger.recorder import Image, Ticket, Told
-from tool_intent.ledger.records import new_id, without_absent
-from tool_intent.ledger.touching import images, kept_content
+from tool_intent.ledger.recorder import Image, Stretch, Ticket, Told, folded
+from tool_intent.ledger.records import Kind, Record, kept_value, new_id, without_absent
+from tool_intent.ledger.touching import images, kept_content, starting
 
+#: Sessions of which it is held what was recorded.
+_MOST_SESSIONS: Final = 1_000
 #: Refused calls that a later one may mend.
 _MOST_REFUSED: Final = 1_000
 #: Seconds that what git has checked out is taken to stay the same.
@@ -47,6 +51,8 @@ class LedgerRecorder:
         self._server = server
         self._clock = clock
         self._lock = threading.Lock()
+        #: Held from writing a record until it is noted, so that both are in the same order.
+        self._order = threading.Lock()
         self._appender: Appender | None = None
         self._store: ObjectStore | None = None
         self._worktree: Worktree | None = None
@@ -56,6 +62,14 @@ class LedgerRecorder:
         self._actor: Mapping[str, Any] = {}
         self._actor_until = 0.0
         self._refused: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        self._stretches: OrderedDict[str, Stretch] = OrderedDict()
+        #: The session that a sub-agent's belongs to.
+        self._roots: OrderedDict[str, str] = OrderedDict()
+
+    def stretch(self, session: str) -> Stretch | None:
+        """What was recorded of a session here, and of its sub-agents'; None where nothing was."""
+        with self._lock:
+            return self._stretches.get(session)
 
     def decision(self, told: Told) -> Ticket | None:
         """Keep a decision, and the files that its call may change. Raises LedgerError."""
@@ -65,18 +79,20 @@ class LedgerRecorder:
         appender, store = opened
         verdict = told.decision.decision
         root = self._cwd if self._worktree is None else self._worktree.root
-        files = () if verdict == "deny" else images(told, self._start, root, store)
+        start = starting(told, self._start)
+        files = () if verdict == "deny" else images(told, start, root, store)
         session = self._of(told)
         body = decision_body(
             told, session, self._who(), self._surface, self._server, files,
-            self._mends(told, session["id"]),
+            self._mends(told, session["id"]), None if start == root else start,
         )  # fmt: skip
         sync = told.keeping.full or told.keeping.required
-        receipt = appender.append("decision", body, sync=sync or verdict == "deny")
+        root = self._root(session["id"], session.get("parent"))
+        receipt = self._append(appender, "decision", body, root, sync=sync or verdict == "deny")
         if verdict == "deny":
             self._note_refused(told, session["id"], receipt.id)
             return None
-        return Ticket(receipt.id, files, sync)
+        return Ticket(receipt.id, files, sync, root)
 
     def outcome(self, ticket: Ticket, ok: bool) -> None:
         """Keep what came of a call, and of the files that it may have changed. Raises
@@ -91,7 +107,52 @@ class LedgerRecorder:
                 seen.append((image, kept_content(store, image.place)))
             except PermissionError:
                 continue
-        appender.append("outcome", outcome_body(ticket.id, ok, seen), sync=ticket.sync)
+        body = outcome_body(ticket.id, ok, seen)
+        self._append(appender, "outcome", body, ticket.session, sync=ticket.sync)
+
+    def not_over(self, session: str | None, id: Any) -> Ticket | None:
+        """Where to tell what came of a call that another process recorded the decision on; None
+        where there is none that may run, or its outcome is known. Raises OSError, LedgerError."""
+        opened = self._opened(False)
+        if opened is None:
+            return None
+        record = not_over(opened[0].folder, session, kept_value(id))
+        if record is None:
+            return None
+        root = self._cwd if self._worktree is None else self._worktree.root
+        files = tuple(
+            Image(os.path.join(root, text(file, "path")), text(file, "path"), file.get("pre"), ())
+            for file in parts(record, "files")
+        )
+        return Ticket(record["id"], files)
+
+    def _append(
+        self, appender: Appender, type: Kind, body: Record, session: str, *, sync: bool
+    ) -> Receipt:
+        """Write a record, and note that it is of the session's stretch; "" for none."""
+        with self._order:
+            receipt = appender.append(type, body, sync=sync)
+            if session:
+                with self._lock:
+                    before = self._stretches.get(session)
+                    first = receipt.hash if before is None else before.since
+                    own = folded("" if before is None else before.own, receipt.hash)
+                    self._stretches[session] = Stretch(session, first, receipt.hash, own)
+                    self._stretches.move_to_end(session)
+                    if len(self._stretches) > _MOST_SESSIONS:
+                        self._stretches.popitem(last=False)
+        return receipt
+
+    def _root(self, session: str, parent: str | None) -> str:
+        """The session that a sub-agent's belongs to, or the session itself."""
+        if parent is None and session not in self._roots:
+            return session
+        with self._lock:
+            if session not in self._roots and parent is not None:
+                self._roots[session] = self._roots.get(parent, parent)
+                if len(self._roots) > _MOST_SESSIONS:
+                    self._roots.popitem(last=False)
+            return self._roots.get(session, session)
 
     def _opened(self, required: bool) -> tuple[Appender, ObjectStore] | None:
         """What to write to; None where the ledger is off, which a policy may forbid."""

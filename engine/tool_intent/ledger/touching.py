@@ -69,6 +69,12 @@ def actions(told: Told) -> list[dict[str, str]]:
     return found
 
 
+def starting(told: Told, cwd: str) -> str:
+    """Where relative paths of a call start: `cwd`, unless its host tells."""
+    own = (told.call.context or {}).get("cwd")
+    return own if isinstance(own, str) and os.path.isabs(own) else cwd
+
+
 def images(told: Told, cwd: str, root: str, store: ObjectStore) -> tuple[Image, ...]:
     """The files that a call may write, with their contents as they are now, which are kept.
 
@@ -78,14 +84,12 @@ def images(told: Told, cwd: str, root: str, store: ObjectStore) -> tuple[Image, 
     """
     if "write" not in told.kinds:
         return ()
-    own = (told.call.context or {}).get("cwd")
-    start = own if isinstance(own, str) and os.path.isabs(own) else cwd
     spoken = [str(entry["at"]) for entry in told.decision.provenance]
     found: dict[str, Image] = {}
     for pointer, path in texts(told, "path"):
         if not path or "\0" in path:
             continue
-        place = os.path.realpath(os.path.join(start, os.path.expanduser(path)))
+        place = os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
         try:
             pre = kept_content(store, place)
         except PermissionError:

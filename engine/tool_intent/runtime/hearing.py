@@ -28,13 +28,15 @@ class Heard:
     """Who said a name first. A name is a piece of text between blanks, quotes and brackets, a word
     of it, or the last part of a path."""
 
-    __slots__ = ("_by_user", "_ended", "_full", "_own", "_results", "_told_by_user")
+    __slots__ = (
+        "_by_user", "_ended", "_full", "_lost", "_own", "_results", "_told_by_user",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         #: Every name, with whether the agent itself said it first.
         self._own: dict[str, bool] = {}
         self._by_user: set[str] = set()
-        self._full = self._told_by_user = False
+        self._full = self._told_by_user = self._lost = False
         #: Results that were told, and calls that ended.
         self._results = self._ended = 0
 
@@ -58,13 +60,21 @@ class Heard:
         """Take note that a call ended, whose result may be told next."""
         self._ended += 1
 
+    def lose(self) -> None:
+        """Take it that things were said which nobody knows of, by whomever."""
+        self._lost = True
+
     def said(self, cited: str) -> bool | None:
         """Whether a name was said by the user, or first by a result; None where nobody can tell.
 
         What the agent itself said first stays its own.
         """
         name = _plain(cited)
-        if name in self._by_user or self._own.get(name) is False:
+        if name in self._by_user:
+            return True
+        if self._lost:
+            return None
+        if self._own.get(name) is False:
             return True
         # The user, or a result that nobody told, may have said it.
         everything = self._told_by_user and self._results >= self._ended and not self._full

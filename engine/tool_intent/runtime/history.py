@@ -4,89 +4,28 @@ after ten calls and after ten thousand."""
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from tool_intent.runtime.hearing import Heard
-from tool_intent.runtime.reading import Seq
+from tool_intent.runtime.recalling import Recalled, is_known
 from tool_intent.runtime.session import LONGEST_WINDOW, Earlier, Outcome, Past
+from tool_intent.runtime.shelves import (
+    NO_PLACE,
+    AtomCode,
+    Entry,
+    Index,
+    Key,
+    Shelf,
+    may_be,
+    shortened,
+    spellings,
+)
 from tool_intent.runtime.state import State
 
 #: Calls that a condition which no index serves is tried on, newest first.
 MOST_TRIED = 256
-
-
-Chain: TypeAlias = tuple[dict[str, Any], ...]
-
-
-class AtomCode(NamedTuple):
-    """What is asked of every call when it is judged, so that later ones can look back at it.
-
-    `meant` says whether a tool is meant; `filter` answers true, false or None; `keys` and
-    `captures` give values; `by_place` says which keys are compared as places in the file system;
-    `fields` are those it reads, so it is asked at the places that carry one; `view` is the number
-    of the rank that asks.
-    """
-
-    meant: Callable[[str], bool]
-    filter: Callable[[State, Chain], bool | None]
-    keys: Callable[[State, Chain], tuple[Any, ...]]
-    by_place: tuple[bool, ...]
-    captures: Callable[[State, Chain], tuple[Any, ...]]
-    fields: tuple[str, ...]
-    view: int
-
-
-#: What a call without a path is filed under: nothing looks there, but who does not know what to
-#: look for looks everywhere.
-_NO_PLACE = ("",)
-
-
-class Entry(NamedTuple):
-    """One call that an atom may mean."""
-
-    number: int
-    captured: tuple[Any, ...]
-
-
-class _Shelf:
-    """The calls under one key: their numbers, ascending, by what came of them."""
-
-    __slots__ = ("by_outcome", "entries")
-
-    def __init__(self) -> None:
-        self.by_outcome: dict[str, list[int]] = {"tried": [], "passed": [], "failed": []}
-        self.entries: list[Entry] = []
-
-
-#: One value for each join of an atom; None where it was unknown.
-_Key: TypeAlias = tuple[Any, ...]
-
-
-class _Index:
-    """The calls of one atom by key: those that its filter surely accepts, and those that it may.
-
-    `odd` are the keys of what is not surely meant by whoever looks for its key: shelves of
-    `unsure`, and those of `sure` that have something unknown in their key.
-    """
-
-    __slots__ = ("odd", "sure", "unsure")
-
-    def __init__(self) -> None:
-        self.sure: dict[_Key, _Shelf] = {}
-        self.unsure: dict[_Key, _Shelf] = {}
-        self.odd: dict[tuple[bool, _Key], _Shelf] = {}
-
-    def shelf(self, key: _Key, sure: bool) -> _Shelf:
-        """The shelf of a key, made if there is none."""
-        shelves = self.sure if sure else self.unsure
-        shelf = shelves.get(key)
-        if shelf is None:
-            shelf = shelves[key] = _Shelf()
-            if not sure or None in key:
-                self.odd[sure, key] = shelf
-        return shelf
 
 
 class Record(NamedTuple):
@@ -107,7 +46,7 @@ class SessionHistory:
         self, atoms: Sequence[AtomCode], *, keep: bool = False, hears: bool = False
     ) -> None:
         self._atoms = atoms
-        self._indices = [_Index() for _ in atoms]
+        self._indices = [Index() for _ in atoms]
         self._next = 0
         self._times: list[float | None] = []
         #: The times again, as numbers, to look a window's start up in.
@@ -115,18 +54,17 @@ class SessionHistory:
         self._tools: list[str] = []
         self._first = 0
         self._outcomes: dict[int, Outcome] = {}
-        self._shelves: dict[int, list[_Shelf]] = {}
+        self._shelves: dict[int, list[Shelf]] = {}
         self._clock_back_at = -1
         self._keep = keep
         self._heard = Heard() if hears else None
+        #: Right before this call there may have been any that nobody knows of; -1 for no such gap.
+        self._gap = -1
         self.records: list[Record] = []
 
     def tried(self, state: State) -> int:
         """Add a judged call, whatever came of it; returns its number."""
-        number = self._next
-        self._next += 1
-        self._note_time(number, state.now)
-        self._tools.append(state.tool)
+        number = self._numbered(state)
         for atom, index in zip(self._atoms, self._indices, strict=True):
             if atom.meant(state.tool):
                 self._file(number, state.seen(atom.view), atom, index)
@@ -136,6 +74,33 @@ class SessionHistory:
             self.records.append(Record(number, state))
         self._forget()
         return number
+
+    def recall(self, state: State, recalled: Recalled) -> int:
+        """Add a call that an earlier process judged, as far as it is known; `state` is made of
+        what is. Returns its number."""
+        number = self._numbered(state)
+        for atom, index in zip(self._atoms, self._indices, strict=True):
+            if not atom.meant(state.tool):
+                continue
+            seen, ended = state.seen(atom.view), recalled.outcome is not None
+            if is_known(recalled, atom, seen):
+                self._file(number, seen, atom, index, ended=ended)
+            else:
+                nothing = tuple(None for _ in atom.captures(seen, (seen.args,)))
+                key = (None,) * len(atom.by_place)
+                self._shelve(index, key, Entry(number, nothing), sure=False, ended=ended)
+        if recalled.outcome is not None and recalled.outcome != "tried":
+            self.outcome(number, recalled.outcome)
+        if self._heard is not None:
+            self._heard.lose()
+        self._forget()
+        return number
+
+    def lose(self) -> None:
+        """Take it that any calls may have been made since the last one that is known."""
+        self._gap = self._next
+        if self._heard is not None:
+            self._heard.lose()
 
     def outcome(self, number: int, outcome: Outcome) -> bool:
         """Note what came of a call; False where it is forgotten or was noted before."""
@@ -207,9 +172,13 @@ class SessionHistory:
         after_sure, after_possible = (-1, -1) if since is None else self._last(state, since)
         first = max(oldest, after_sure + 1)
         first_sure = max(oldest, after_possible + 1)
+        gap = self._gap >= 0 and after_sure < self._gap and self._reaches(calls, oldest, is_sure)
+        if gap and (calls is not None or since is not None):
+            # Calls in the gap count for the window, and may be what `since` asks for.
+            first_sure = max(first_sure, self._gap)
         if past.rest is None:
             sure = self._count(past, first_sure, state)[0] if is_sure else 0
-            return sure, self._count(past, first, state)[1]
+            return sure, self._count(past, first, state)[1] + gap
         sure_calls: set[int] = set()
         possible_calls: set[int] = set()
         for entry, certain in self._candidates(past, first, state):
@@ -220,7 +189,13 @@ class SessionHistory:
             if answer and certain and is_sure and entry.number >= first_sure:
                 sure_calls.add(entry.number)
         more = self._count(past, first, state)[1] > MOST_TRIED
-        return len(sure_calls), len(possible_calls) + more
+        return len(sure_calls), len(possible_calls) + more + gap
+
+    def _reaches(self, calls: int | None, oldest: int, is_sure: bool) -> bool:
+        """Whether a window may reach the calls that nobody knows of."""
+        if calls is not None:
+            return self._next - calls < self._gap
+        return not is_sure or oldest <= self._gap
 
     def _last(self, state: State, since: Past) -> tuple[int, int]:
         """The newest call that is surely meant, and the newest that may be; -1 for none."""
@@ -281,37 +256,60 @@ class SessionHistory:
             for entry in reversed(shelf.entries):
                 if entry.number < oldest or taken >= MOST_TRIED:
                     break
-                if past.outcome in ("tried", self.outcome_of(entry.number)):
+                if _holds(shelf.by_outcome[past.outcome], entry.number):
                     found.append((entry, is_sure))
                     taken += 1
         found.sort(key=lambda e: -e[0].number)
         return found[:MOST_TRIED]
 
-    def _shelves_of(self, past: Past, state: State) -> list[tuple[_Shelf, bool]]:
+    def _shelves_of(self, past: Past, state: State) -> list[tuple[Shelf, bool]]:
         """The shelves whose calls are meant or may be, and whether they surely are."""
         index, by_place = self._indices[past.atom], self._atoms[past.atom].by_place
-        ways = _spellings(past.keys, by_place, state)
+        ways = spellings(past.keys, by_place, state)
         if [None] in ways:
             # The call being judged does not know all that it looks for.
             every = [*index.sure.items(), *index.unsure.items()]
-            return [(shelf, False) for key, shelf in every if _may_be(key, ways)]
+            return [(shelf, False) for key, shelf in every if may_be(key, ways)]
         shelves = [(index.sure[key], True) for key in product(*ways) if key in index.sure]
-        odd = [(shelf, False) for (_, key), shelf in index.odd.items() if _may_be(key, ways)]
+        odd = [(shelf, False) for (_, key), shelf in index.odd.items() if may_be(key, ways)]
         return shelves + odd
 
     # Keeping
 
-    def _file(self, number: int, state: State, atom: AtomCode, index: _Index) -> None:
+    def _numbered(self, state: State) -> int:
+        """A number for the next call, made and timed as `state` says."""
+        number = self._next
+        self._next += 1
+        self._note_time(number, state.now)
+        self._tools.append(state.tool)
+        return number
+
+    def _file(
+        self, number: int, state: State, atom: AtomCode, index: Index, *, ended: bool = True
+    ) -> None:
         for spot in state.spots_of(atom.fields):
             answer = atom.filter(state, spot.chain)
             if answer is False:
                 continue
-            ways = _spellings(atom.keys(state, spot.chain), atom.by_place, state, _NO_PLACE)
+            ways = spellings(atom.keys(state, spot.chain), atom.by_place, state, NO_PLACE)
             entry = Entry(number, atom.captures(state, spot.chain))
             for key in product(*ways):
-                self._shelve(index.shelf(key, answer is True), entry)
+                self._shelve(index, key, entry, sure=answer is True, ended=ended)
 
-    def _shelve(self, shelf: _Shelf, entry: Entry) -> None:
+    def _shelve(self, index: Index, key: Key, entry: Entry, *, sure: bool, ended: bool) -> None:
+        shelf = index.shelf(key, sure)
+        self._put(shelf, entry)
+        if ended:
+            return
+        # Nobody knows what came of it: it may have passed, or failed.
+        maybe = index.shelf(key, sure=False)
+        if maybe is not shelf:
+            self._put(maybe, entry)
+        for outcome in ("passed", "failed"):
+            if not _holds(maybe.by_outcome[outcome], entry.number):
+                maybe.by_outcome[outcome].append(entry.number)
+
+    def _put(self, shelf: Shelf, entry: Entry) -> None:
         numbers = shelf.by_outcome["tried"]
         if not numbers or numbers[-1] != entry.number:
             numbers.append(entry.number)
@@ -340,55 +338,13 @@ class SessionHistory:
         for index in self._indices:
             for sure, shelves in ((True, index.sure), (False, index.unsure)):
                 for key in list(shelves):
-                    if not _shortened(shelves[key], oldest):
+                    if not shortened(shelves[key], oldest):
                         del shelves[key]
                         index.odd.pop((sure, key), None)
         self.records = [r for r in self.records if r.number >= oldest]
 
 
-def _shortened(shelf: _Shelf, oldest: int) -> bool:
-    """Drop what is older than `oldest`; whether anything is left."""
-    for numbers in shelf.by_outcome.values():
-        del numbers[: bisect_left(numbers, oldest)]
-    shelf.entries = [e for e in shelf.entries if e.number >= oldest]
-    return bool(shelf.entries)
-
-
-def _spellings(
-    keys: tuple[Any, ...],
-    by_place: tuple[bool, ...],
-    state: State,
-    nowhere: tuple[str, ...] = (),
-) -> list[list[Any]]:
-    """For each join the values that a call is filed or looked up under, `[None]` for unknown.
-    `nowhere` are those of a path that leads to no place."""
-    ways: list[list[Any]] = []
-    for key, place in zip(keys, by_place, strict=True):
-        several = isinstance(key, Seq)
-        if key is None or isinstance(key, dict) or (several and not (place and key.complete)):
-            ways.append([None])
-        elif not place:
-            ways.append([(isinstance(key, bool), key)])
-        else:
-            forms = [_forms(path, state) for path in (key.items if several else (key,))]
-            known = [form for found in forms for form in found or ()]
-            ways.append([None] if None in forms else known or list(nowhere))
-    return ways
-
-
-def _may_be(key: _Key, ways: list[list[Any]]) -> bool:
-    """Whether a key may be one of those looked for, by what is known of both."""
-    return all(k is None or way == [None] or k in way for k, way in zip(key, ways, strict=True))
-
-
-def _forms(path: Any, state: State) -> list[Any] | None:
-    if not isinstance(path, str):
-        return None
-    resolved = state.resolved(path)
-    if not resolved.known or (state.place.ignores_case is None and not resolved.forms):
-        return None
-    if state.place.ignores_case:
-        from tool_intent.runtime.casing import folded
-
-        return [folded(form) for form in resolved.forms]
-    return list(resolved.forms)
+def _holds(numbers: list[int], number: int) -> bool:
+    """Whether a number is among ascending ones."""
+    at = bisect_left(numbers, number)
+    return at < len(numbers) and numbers[at] == number

@@ -97,7 +97,7 @@ def _judge_with_care(
 ) -> Decision:
     if not isinstance(args, dict):
         if around is not None and around.view is not None:
-            around.view.tried(_state(program, {}, _NO_CARRIERS, around))
+            around.view.tried(state_of(program, {}, _NO_CARRIERS, around))
         finding = not_an_object(args)
         return decided(id, program.tool, (finding,), None, _NO_CARRIERS, policy)
     copy, odd_keys, found = snapshot(args)
@@ -124,7 +124,7 @@ def _by_rules(
     around: Around,
 ) -> list[Finding]:
     """`found` and what the rules find, as permitted; the call then counts as tried."""
-    state = _state(program, args, carriers, around)
+    state = state_of(program, args, carriers, around)
     if around.view is not None and around.context:
         hear_user(around.view, around.context.get("messages"))
     more = None if program.rules is None else program.rules(state)
@@ -160,9 +160,10 @@ def _as_permitted(
     return found
 
 
-def _state(
+def state_of(
     program: Program, args: dict[str, Any], carriers: tuple[Carrier, ...], around: Around
 ) -> State:
+    """A call of the program's tool, as rules read it."""
     from tool_intent.runtime.state import State
 
     context = around.context or {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from tool_intent.runtime import looking
 from tool_intent.runtime.comparing import compare, contains
@@ -17,27 +17,30 @@ from tool_intent.runtime.functions import (
     step_into,
     under_path,
 )
-from tool_intent.runtime.history import AtomCode
 from tool_intent.runtime.matching import Matcher
 from tool_intent.runtime.model import Origin
 from tool_intent.runtime.reading import Seq, present
 from tool_intent.runtime.regex import ANYTHING, Pattern, finder, holder
 from tool_intent.runtime.session import Past
+from tool_intent.runtime.shelves import AtomCode, Reads
 from tool_intent.runtime.words import words as word_count
 
 #: Tools that are remembered to be meant by a history, or not.
 _MOST_TOOLS = 1_000
 
 
+AtomImage: TypeAlias = tuple[tuple[str, ...], tuple[bool, ...], tuple[str, ...], int, Reads | None]
+
+
 class AtomsImage(NamedTuple):
     """What a policy looks for in history, as data that `marshal` takes: for each atom its targets,
-    which keys are compared as places, the fields it reads and whose view of the call it takes; and
-    the groups of the policy."""
+    which keys are compared as places, the fields it reads, whose view of the call it takes, and the
+    roles and arguments it reads (None: any); and the groups of the policy."""
 
     code: CodeType
     constants: tuple[Any, ...]
     searches: tuple[tuple[Any, ...], ...]
-    atoms: tuple[tuple[tuple[str, ...], tuple[bool, ...], tuple[str, ...], int], ...]
+    atoms: tuple[AtomImage, ...]
     groups: dict[str, tuple[str, ...]]
     #: Whether a rule asks what was seen, so that it is kept who said what.
     hears: bool = False
@@ -125,8 +128,9 @@ def atom_codes(image: AtomsImage) -> list[AtomCode]:
             names[f"captures{n}"],
             fields,
             view,
+            reads,
         )
-        for n, (targets, by_place, fields, view) in enumerate(image.atoms)
+        for n, (targets, by_place, fields, view, reads) in enumerate(image.atoms)
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tool_intent.runtime.decision import Decision
@@ -12,18 +13,37 @@ from tool_intent.runtime.model import Call
 from tool_intent.runtime.session import LONGEST_WINDOW
 
 if TYPE_CHECKING:
+    from tool_intent.runtime.history import SessionHistory
     from tool_intent.runtime.session import Outcome, SessionView
 
 #: Sessions kept; the one that was quiet longest goes first.
 _MOST_SESSIONS = 1_000
 
 
-class _Session:
-    __slots__ = ("calls", "lock", "open", "view")
+class _Root:
+    """What a session and its sub-agents share: one history."""
 
-    def __init__(self, view: SessionView) -> None:
+    __slots__ = ("begin", "lock", "view")
+
+    def __init__(self, view: SessionHistory, begin: Callable[[], None] | None) -> None:
         self.view = view
         self.lock = threading.Lock()
+        #: Tells the history what went before, once.
+        self.begin = begin
+
+    def begun(self) -> SessionHistory:
+        """The history, with what went before in it; called with the lock held."""
+        begin, self.begin = self.begin, None
+        if begin is not None:
+            begin()
+        return self.view
+
+
+class _Session:
+    __slots__ = ("calls", "open", "root")
+
+    def __init__(self, root: _Root) -> None:
+        self.root = root
         #: The last allowed call, while nobody has said what came of it.
         self.open: int | None = None
         #: Numbers of calls by the host's id.
@@ -34,11 +54,18 @@ class Sessions:
     """Judges each session's calls one after the other, with what went before in view.
 
     An allowed call counts as passed once the next call of its session is judged, unless its
-    outcome is told before.
+    outcome is told before. A sub-agent's session, whose first call names its `parent` in the
+    context, shares the history of that one.
     """
 
-    def __init__(self, new: Callable[[], SessionView]) -> None:
+    def __init__(
+        self,
+        new: Callable[[], SessionHistory],
+        begin: Callable[[str | None, SessionHistory], None] | None = None,
+    ) -> None:
+        """`begin` tells the new history of a session, by its name, what went before."""
         self._new = new
+        self._begin = begin
         self._sessions: OrderedDict[str | None, _Session] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -51,14 +78,15 @@ class Sessions:
     ) -> tuple[Decision, int]:
         """The decision on the next call of its session, and the call's number in it. With
         `will_tell` the caller says what comes of the call, however long that takes."""
-        session = self._of(call.session)
-        with session.lock:
+        session = self._of(call.session, _parent(call))
+        with session.root.lock:
+            view = session.root.begun()
             if session.open is not None:
-                session.view.outcome(session.open, "passed")
+                view.outcome(session.open, "passed")
                 session.open = None
-            decision = decide(call, session.view)
+            decision = decide(call, view)
             # A view that nothing looks back at remembers no call.
-            number = next((c.number for c in session.view.recent(1)), -1)
+            number = next((c.number for c in view.recent(1)), -1)
             self._remember(session, call.id, number)
             if decision.allowed and not will_tell:
                 session.open = number
@@ -67,18 +95,16 @@ class Sessions:
     def presume(self, session: str | None, number: int) -> None:
         """Take an allowed call that was judged with `will_tell` for one that nobody tells of."""
         found = self._of(session)
-        with found.lock:
+        with found.root.lock:
             found.open = number
 
     def came_of(
         self, session: str | None, number: int, outcome: Outcome, result: str | None = None
     ) -> None:
         """Note what came of a call, by its number in the session, and what its result says."""
-        found = self._of(session)
-        with found.lock:
-            found.view.outcome(number, outcome)
-            if result is not None:
-                found.view.hear_result(result)
+        root = self._of(session).root
+        with root.lock:
+            _note(root.view, number, outcome, result)
 
     def outcome(
         self, session: str | None, id: Any, outcome: Outcome, result: str | None = None
@@ -86,32 +112,55 @@ class Sessions:
         """Note what came of the call with this id, and what its result says; False where there is
         none."""
         found = self._of(session)
-        with found.lock:
+        with found.root.lock:
             number = found.calls.get(_key(id))
             if number is None:
                 return False
             if found.open == number:
                 found.open = None
-            found.view.outcome(number, outcome)
-            if result is not None:
-                found.view.hear_result(result)
+            _note(found.root.view, number, outcome, result)
             return True
 
-    def _of(self, name: str | None) -> _Session:
+    def _of(self, name: str | None, parent: str | None = None) -> _Session:
         with self._lock:
             session = self._sessions.get(name)
             if session is None:
-                session = self._sessions[name] = _Session(self._new())
-                if len(self._sessions) > _MOST_SESSIONS:
-                    self._sessions.popitem(last=False)
+                session = self._added(name, self._root(name, parent))
             self._sessions.move_to_end(name)
             return session
+
+    def _root(self, name: str | None, parent: str | None) -> _Root:
+        if parent is not None and parent != name:
+            above = self._sessions.get(parent) or self._added(parent, self._root(parent, None))
+            return above.root
+        view = self._new()
+        if self._begin is None:
+            return _Root(view, None)
+        return _Root(view, partial(self._begin, name, view))
+
+    def _added(self, name: str | None, root: _Root) -> _Session:
+        session = self._sessions[name] = _Session(root)
+        if len(self._sessions) > _MOST_SESSIONS:
+            self._sessions.popitem(last=False)
+        return session
 
     @staticmethod
     def _remember(session: _Session, id: Any, number: int) -> None:
         session.calls[_key(id)] = number
         if len(session.calls) > LONGEST_WINDOW:
             session.calls.popitem(last=False)
+
+
+def _note(view: SessionHistory, number: int, outcome: Outcome, result: str | None) -> None:
+    view.outcome(number, outcome)
+    if result is not None:
+        view.hear_result(result)
+
+
+def _parent(call: Call) -> str | None:
+    """The session that this call's is a sub-agent of, as the host tells."""
+    parent = None if call.context is None else call.context.get("parent")
+    return parent if isinstance(parent, str) and call.session is not None else None
 
 
 def _key(id: Any) -> Any:

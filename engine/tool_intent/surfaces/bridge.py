@@ -3,13 +3,17 @@
 On the call path: nothing of authoring time is imported while the policy comes from the cache.
 Methods, protocol 1 (`Params` name what each takes):
 
-    hello {protocol, cwd, held}      the policies in force; first of all, and once
+    hello {protocol, cwd, held}      the policies in force; first of all, and once. `resumed` is a
+                                     session that went on before: {session, earlier}, with the
+                                     stretches that were held of it
     extend {tools}                   what each tool is to advertise
     decide {tool, args, id, session} the decision on a call, and where its fields are
     ended {session, id, outcome}     `passed` or `failed`: a call is over, its files as it left them
     outcome {session, id, outcome}   the same, once its turn is over: it counts from now on, and
                                      `result` may give its text
     refused {session, tool}          a refusal by the host or a person, to be counted
+    held {session}                   the `stretch` of records that was written of a session, null
+                                     before there is one; what to hold of it for a restart
     reload {}                        look whether the policy on disk is another
     status {}                        the policies in force, with their files
     ping {…}                         its own parameters
@@ -26,7 +30,9 @@ from typing import IO, Any, Final
 
 from tool_intent.__about__ import __version__
 from tool_intent.compiler.loading import PolicyError
+from tool_intent.guard.recalling import stretches
 from tool_intent.guard.recording import ledger
+from tool_intent.ledger.recorder import Stretch
 from tool_intent.runtime.model import Call
 from tool_intent.runtime.wire import NotJson, parse
 from tool_intent.surfaces.judging import Judgement, Judging, Plan, State, Unavailable
@@ -81,6 +87,7 @@ class Server:
             "ended": self._ended,
             "outcome": self._outcome,
             "refused": self._refused,
+            "held": self._held,
             "reload": self._reload,
             "status": self._status,
             "ping": lambda params: params,
@@ -122,7 +129,9 @@ class Server:
         try:
             cwd = _text(params, "cwd")
             held = params.get("held") or ()
-            self._judging = Judging(cwd, held=held, recorder=ledger("pi", cwd), point="pi")
+            self._judging = Judging(
+                cwd, held=held, recorder=ledger("pi", cwd), point="pi", earlier=_earlier(params)
+            )
         except (Unavailable, PolicyError) as error:
             raise RpcError(_REQUEST, str(error)) from None
         python = ".".join(map(str, sys.version_info[:3]))
@@ -162,11 +171,16 @@ class Server:
         ok = params.get("outcome") == "passed"
         result = params.get("result")
         text = result if isinstance(result, str) else None
-        self._ready.outcome(params.get("session"), params.get("id"), ok, text)
+        again = params.get("again") is True
+        self._ready.outcome(params.get("session"), params.get("id"), ok, text, again=again)
         return {}
 
     def _refused(self, params: dict[str, Any]) -> dict[str, Any]:
         return {"enough": self._ready.refused(params.get("session"), _text(params, "tool"))}
+
+    def _held(self, params: dict[str, Any]) -> dict[str, Any]:
+        stretch = self._ready.stretch(_text(params, "session"))
+        return {"stretch": None if stretch is None else stretch._asdict()}
 
     def _reload(self, _: dict[str, Any]) -> dict[str, Any]:
         return _state(self._ready.reload())
@@ -205,6 +219,17 @@ def _state(state: State) -> dict[str, Any]:
         "readsHistory": state.reads_history,
         "maxRetries": state.max_retries,
     }
+
+
+def _earlier(params: dict[str, Any]) -> dict[str | None, tuple[Stretch, ...]] | None:
+    """The session that a host goes on with, and what it held of it."""
+    given = params.get("resumed")
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise RpcError(_PARAMS, "`resumed` must be an object")
+    session = _text(given, "session")
+    return {session: stretches(given.get("earlier"), session)}
 
 
 def _plan(plan: Plan) -> dict[str, Any]:

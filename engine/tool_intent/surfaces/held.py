@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.runtime.decision import Decision
@@ -15,6 +15,9 @@ from tool_intent.runtime.program import Program
 from tool_intent.runtime.sessions import Sessions
 from tool_intent.runtime.strip import Carrier, Steps
 
+if TYPE_CHECKING:
+    from tool_intent.guard.recalling import Begin
+
 
 class Held(NamedTuple):
     """A policy in force, with the histories of its sessions where rules look back."""
@@ -23,9 +26,12 @@ class Held(NamedTuple):
     sessions: Sessions | None
 
 
-def held_by(artifact: Artifact) -> Held:
-    """A policy that begins to be in force."""
-    return Held(artifact, Sessions(artifact.new_history) if artifact.reads_history else None)
+def held_by(artifact: Artifact, recall: Begin | None = None) -> Held:
+    """A policy that begins to be in force; `recall` tells what its sessions did before."""
+    if not artifact.reads_history:
+        return Held(artifact, None)
+    known = None if recall is None else partial(recall, artifact)
+    return Held(artifact, Sessions(artifact.new_history, known))
 
 
 def judged_by(held: Held, call: Call, *, spends: bool) -> Decision:

@@ -12,24 +12,26 @@ from typing import Any, Final, NamedTuple
 from tool_intent.compiler.artifact import Artifact
 from tool_intent.compiler.cache import home, within
 from tool_intent.compiler.loading import AsksNothing, NoneFound, load, reopen
+from tool_intent.guard.recalling import Recall
 from tool_intent.guard.recording import UNRECORDED, Recording
-from tool_intent.ledger.recorder import Recorder, Ticket, Told
+from tool_intent.ledger.recorder import Recorder, Stretch, Ticket, Told
 from tool_intent.runtime.decision import Decision, decided
 from tool_intent.runtime.extend import Advert, collisions, extend
 from tool_intent.runtime.judge import without
 from tool_intent.runtime.message import model_message
 from tool_intent.runtime.model import Call, Finding, Keeping, Point, Verdict
-from tool_intent.runtime.pointer import plain, tokens
+from tool_intent.runtime.pointer import tokens
 from tool_intent.runtime.program import Program
 from tool_intent.runtime.session import Outcome
 from tool_intent.runtime.strip import Carrier, places
 from tool_intent.runtime.together import together
 from tool_intent.surfaces.held import Held, held_by, judged_by, merged, own_fields
+from tool_intent.surfaces.refusals import Refusals, enough
 
 #: What is judged by where no policy is found: whoever installs a surface wants reasons.
 FALLBACK: Final = "std/baseline"
-#: Sessions and tools whose refusals are counted, and ids whose decision is kept for its outcome.
-_MOST_COUNTED: Final = 10_000
+#: Calls whose decision is kept for their outcome.
+_MOST_OPEN: Final = 10_000
 
 
 class Unavailable(Exception):
@@ -79,6 +81,8 @@ class _Open(NamedTuple):
     tool: str
     verdict: Verdict
     ticket: Ticket | None
+    #: Whether an earlier process recorded the decision.
+    again: bool = False
 
 
 class Judging:
@@ -95,9 +99,10 @@ class Judging:
         recorder: Recorder | None = None,
         *,
         point: Point,
+        earlier: Mapping[str | None, Sequence[Stretch]] | None = None,
     ) -> None:
         """`held` is `State.kept` of a process that served this session before; `point` is the
-        surface that enforces.
+        surface that enforces; `earlier` is what was held of sessions that this host goes on with.
 
         Raises Unavailable where the engine could be changed by the calls it judges, or where a
         policy that was held is gone and the one there is now is another.
@@ -108,11 +113,12 @@ class Judging:
         self._recording = Recording(recorder)
         self._expect_outside()
         artifact, self._notes = self._load()
-        self._first = held_by(self._reopened(held[0], artifact) if held else artifact)
-        self._now = self._first if self._same(artifact) else held_by(artifact)
+        recall = Recall(cwd, environ, earlier) if earlier else None
+        self._first = held_by(self._reopened(held[0], artifact) if held else artifact, recall)
+        self._now = self._first if self._same(artifact) else held_by(artifact, recall)
         self._schemas: dict[str, dict[str, Any]] = {}
         self._advertised: dict[str, dict[Carrier, None]] = {}
-        self._refusals: OrderedDict[tuple[str | None, str], int] = OrderedDict()
+        self._refusals = Refusals()
         self._open: OrderedDict[tuple[str | None, Any], _Open] = OrderedDict()
 
     @property
@@ -214,7 +220,7 @@ class Judging:
         verdict = decision.decision
         passes = verdict == "allow" and not invalid
         refused = True if verdict == "deny" else False if passes else None
-        count = self._counted(call.session, call.tool, refused)
+        count = self._refusals.counted(call.session, call.tool, refused)
         if verdict != "allow":
             stop = count >= self.state.max_retries
             message = model_message(call.tool, verdict, tuple(found))
@@ -222,36 +228,50 @@ class Judging:
                 first = message.rpartition("\n")[0]
                 message = f"{first}\n{enough(call.tool, count)}"
             strip = self._strip(call) if verdict == "ask" else ()
-            self._keep(call, verdict, ticket)
+            self._keep(call, verdict, ticket, again)
             return Judgement(verdict, message, tuple(found), strip, stop, count, policies)
-        self._keep(call, verdict, ticket)
+        self._keep(call, verdict, ticket, again)
         return Judgement(verdict, None, tuple(found), self._strip(call), False, 0, policies)
 
-    def outcome(self, session: str | None, id: Any, ok: bool, result: str | None = None) -> None:
+    def outcome(
+        self,
+        session: str | None,
+        id: Any,
+        ok: bool,
+        result: str | None = None,
+        *,
+        again: bool = False,
+    ) -> None:
         """Note what came of a call that was allowed, or approved by a person (which ends a row of
-        refusals), and what its result said."""
+        refusals), and what its result said. `again` is for what an earlier process has noted and
+        recorded."""
         outcome: Outcome = "passed" if ok else "failed"
         for held in self._all:
             if held.sessions is not None:
                 held.sessions.outcome(session, id, outcome, result)
         opened = self._open.pop((session, id), None)
-        if opened is not None:
-            if opened.verdict == "ask":
-                self._counted(session, opened.tool, False)
-            self._recording.outcome(opened.ticket, ok)
+        if opened is not None and opened.verdict == "ask":
+            self._refusals.counted(session, opened.tool, False)
+        if not again:
+            self._recording.outcome(self._ticket(opened, session, id), ok)
 
     def ended(self, session: str | None, id: Any, ok: bool) -> None:
         """Record what came of a call while its files are as it left them; `outcome` may be told
         later, when other calls have changed them."""
         opened = self._open.get((session, id))
-        if opened is not None and opened.ticket is not None:
-            self._open[session, id] = opened._replace(ticket=None)
-            self._recording.outcome(opened.ticket, ok)
+        ticket = self._ticket(opened, session, id)
+        if opened is not None:
+            self._open[session, id] = opened._replace(ticket=None, again=False)
+        self._recording.outcome(ticket, ok)
+
+    def stretch(self, session: str) -> Stretch | None:
+        """What was recorded of a session by this process; what to hold of it for a restart."""
+        return self._recording.stretch(session)
 
     def refused(self, session: str | None, tool: str) -> str | None:
         """Count a refusal that was not ours (the host's own, or a person's); what to tell the model
         where there were enough of this tool in a row."""
-        count = self._counted(session, tool, True)
+        count = self._refusals.counted(session, tool, True)
         return enough(tool, count) if count >= self.state.max_retries else None
 
     @property
@@ -342,19 +362,6 @@ class Judging:
                 found.update(dict.fromkeys((*way, f) for f in carrier.fields if f in place))
         return tuple(found)
 
-    def _counted(self, session: str | None, tool: str, refused: bool | None) -> int:
-        """The refusals of a tool in a row: one more, none any more, or (None) as they were."""
-        key = (session, tool)
-        if refused is None:
-            return self._refusals.get(key, 0)
-        before = self._refusals.pop(key, 0)
-        if not refused:
-            return 0
-        self._refusals[key] = before + 1
-        if len(self._refusals) > _MOST_COUNTED:
-            self._refusals.popitem(last=False)
-        return before + 1
-
     def _recorded(self, told: Told) -> tuple[Decision, Ticket | None]:
         programs = self._programs(told.call.tool)
         roles = {role: at for p in reversed(programs) for role, at in p.roles.items()}
@@ -362,15 +369,13 @@ class Judging:
         keeping = reduce(Keeping.with_, (h.artifact.keeping for h in self._all))
         return self._recording.decision(told._replace(kinds=kinds, roles=roles, keeping=keeping))
 
-    def _keep(self, call: Call, verdict: Verdict, ticket: Ticket | None) -> None:
-        self._open[call.session, call.id] = _Open(call.tool, verdict, ticket)
-        if len(self._open) > _MOST_COUNTED:
+    def _ticket(self, opened: _Open | None, session: str | None, id: Any) -> Ticket | None:
+        """Where to record what came of a call; an earlier process may have recorded the call."""
+        if opened is None or opened.again:
+            return self._recording.not_over(session, id)
+        return opened.ticket
+
+    def _keep(self, call: Call, verdict: Verdict, ticket: Ticket | None, again: bool) -> None:
+        self._open[call.session, call.id] = _Open(call.tool, verdict, ticket, again)
+        if len(self._open) > _MOST_OPEN:
             self._open.popitem(last=False)
-
-
-def enough(tool: str, refusals: int) -> str:
-    """What the model is to do after so many refusals of a tool in a row."""
-    return (
-        f"This is refusal {refusals} of {plain(tool)} in a row. Do not send it again: stop, tell"
-        " the user what is refused and why, and ask how to go on."
-    )

@@ -274,3 +274,24 @@ def test_it_listens_on_loopback_unless_told_otherwise(both: Both) -> None:
     assert _address(":8080") == ("127.0.0.1", 8080)
     assert _address("[::1]:8080") == ("::1", 8080)
     assert _address("0.0.0.0:8080") == ("0.0.0.0", 8080)
+
+
+def test_what_a_session_did_before_the_proxy_was_started_is_unknown(
+    place: Path, tmp_path: Path
+) -> None:
+    port = free_port()
+    behind = f"http://127.0.0.1:{port}/mcp"
+    policy = tmp_path / "once.yaml"
+    policy.write_text(
+        "version: 1\nextends: std/baseline\nrules: |\n"
+        "  rule team/once on mcp__s__echo\n"
+        '    forbid count(earlier mcp__s__echo within 50 calls) >= 1 else deny "Once."\n'
+    )
+    said = []
+    with running([sys.executable, ODD, str(port)], port, place):
+        for named in ({}, {"mcp_session_id": "of-another"}):
+            with http_proxy(behind, "s", place, "--policy", str(policy)) as url:
+                said.append(Both(url, behind).post(call("echo", **REASONS), **named).json())
+    assert not refused(said[0])
+    assert refused(said[1])
+    assert "It could not be told" in text(said[1])

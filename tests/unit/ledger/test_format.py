@@ -82,7 +82,7 @@ def test_the_schema_is_the_one_that_other_programs_were_given() -> None:
     assert sha256(text).hexdigest() == FROZEN
 
 
-FROZEN: Final = "08e82b7d0612f3d654b18263819e9610d21ac0a0c6c4512fa752476e180561e1"
+FROZEN: Final = "4281b3a3c229edcb16cb2b1babaef9daa8ba19d1b1df75727b209bf2711844ba"
 
 
 def test_ti_079_the_hash_is_over_the_bytes_as_stored() -> None:

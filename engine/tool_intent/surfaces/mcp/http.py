@@ -45,9 +45,10 @@ class HttpProxy:
     """Serves one path, and passes on what the filter leaves of it to `upstream`."""
 
     def __init__(
-        self, new_session: Callable[[], Session], upstream: str, allowed: frozenset[str]
+        self, new_session: Callable[[bool], Session], upstream: str, allowed: frozenset[str]
     ) -> None:
-        """`allowed` are the host names, besides loopback's, that it answers for."""
+        """`new_session` is told whether the session begins here, or went on somewhere else before;
+        `allowed` are the host names, besides loopback's, that it answers for."""
         self._new_session = new_session
         self._upstream = httpx.URL(upstream)
         self._allowed = allowed
@@ -87,11 +88,12 @@ class HttpProxy:
     def session(self, headers: dict[str, str], *, new: bool = False) -> Session:
         """The session that a request belongs to: by its id, else by who sends it."""
         key = headers.get(_SESSION)
+        begins = new or key is None
         if key is None:
             who = headers.get("authorization", "").encode()
             key = f"by {hashlib.sha256(who).hexdigest()}"
         session = None if new else self._sessions.get(key)
-        return self.remember(key, session or self._new_session())
+        return self.remember(key, session or self._new_session(begins))
 
     def remember(self, key: str, session: Session) -> Session:
         """Keep a session under a key."""

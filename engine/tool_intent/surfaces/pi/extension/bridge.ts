@@ -30,6 +30,20 @@ export interface PolicyState {
 	python?: string;
 }
 
+/** What was recorded of a session by one engine, as `ledger/recorder.py` says; empty texts for what is not known. */
+export interface Stretch {
+	session: string;
+	since: string;
+	head: string;
+	own: string;
+}
+
+/** A session that went on before this host began. */
+export interface Resumed {
+	session: string;
+	earlier: Stretch[];
+}
+
 interface Waiting {
 	resolve: (value: any) => void;
 	reject: (error: Error) => void;
@@ -57,6 +71,7 @@ export class Bridge {
 	constructor(
 		private readonly python: string,
 		private readonly cwd: string,
+		private readonly resumed: Resumed,
 	) {}
 
 	/** The engine's process id, while it runs. */
@@ -103,7 +118,7 @@ export class Bridge {
 		this.spawn();
 		try {
 			const held = this.state?.held ?? [];
-			const hello = { protocol: PROTOCOL, cwd: this.cwd, held };
+			const hello = { protocol: PROTOCOL, cwd: this.cwd, held, resumed: this.resumed };
 			this.state = await this.send("hello", hello, START_DEADLINE);
 			await this.retell();
 		} catch (error) {

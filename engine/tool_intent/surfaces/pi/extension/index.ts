@@ -9,6 +9,7 @@ import { asSent, brief, type Omitted, repaired, strip } from "./arguments.ts";
 import { report } from "./command.ts";
 import { type Manifest, manifest } from "./manifest.ts";
 import { drawReasons, reasons } from "./rendering.ts";
+import type { Stretch } from "./bridge.ts";
 import { Session } from "./session.ts";
 import { shadow } from "./shadow.ts";
 import { complaints, plain, textOf, theirs, unjudged, unreadable, withComplaints } from "./text.ts";
@@ -54,9 +55,20 @@ export default function (pi: ExtensionAPI): void {
 	function opened(ctx: ExtensionContext): Session {
 		if (!installed) throw new Error(broken);
 		const id = ctx.sessionManager.getSessionId();
-		if (session?.id !== id) session = new Session(pi, id, installed.python, ctx.cwd);
+		if (session?.id !== id) session = new Session(pi, id, installed.python, ctx.cwd, earlier(ctx, id));
 		session.context = { agent: "pi", model: ctx.model?.id, cwd: ctx.cwd };
 		return session;
+	}
+
+	/** What was held of the session, in the session itself. */
+	function earlier(ctx: ExtensionContext, id: string): Stretch[] {
+		const entries: any[] = ctx.sessionManager.getEntries();
+		const last = entries.findLastIndex((one) => one.type === "custom" && one.customType === NAME && one.data?.earlier);
+		const found: Stretch[] = last < 0 ? [] : entries[last].data.earlier;
+		const isCall = (part: any) => part.type === "toolCall";
+		const more = entries.slice(last + 1).some((one) => one.message?.role === "assistant" && one.message.content?.some?.(isCall));
+		// Calls that nothing was held of: any may have been made.
+		return more ? [...found, { session: id, since: "", head: "", own: "" }] : found;
 	}
 
 	/** Tell a person what they should know, once. */
@@ -247,7 +259,7 @@ export default function (pi: ExtensionAPI): void {
 		}
 	}
 
-	pi.on("turn_end", async (_event, ctx) => {
+	pi.on("turn_end", async (event, ctx) => {
 		const ends = stop;
 		stop = false;
 		try {
@@ -257,6 +269,12 @@ export default function (pi: ExtensionAPI): void {
 			}
 		} catch {
 			// The engine is gone: the next call is denied, or judged by one that is told all again.
+		}
+		try {
+			const held = event.toolResults.length > 0 ? await session?.held() : undefined;
+			if (held) pi.appendEntry(NAME, { earlier: held });
+		} catch {
+			// As above.
 		}
 		outcomes.clear();
 		sent.clear();

@@ -1,6 +1,6 @@
 /** One session's state: the engine, what each tool advertises, and the last refusals. */
 import type { ExtensionAPI } from "@mariozechner/pi-coding-agent";
-import { Bridge } from "./bridge.ts";
+import { Bridge, type Stretch } from "./bridge.ts";
 import { advertise, carries, original, type Plan } from "./schema.ts";
 
 const MOST_REFUSALS = 10;
@@ -33,6 +33,7 @@ export class Session {
 	/** What was asked for each schema, by the policies it was asked of. */
 	private readonly done = new Map<string, { schema: object | undefined; policies: string }>();
 
+	private readonly stretches: Stretch[];
 	private sweeping: Promise<void> = Promise.resolve();
 
 	constructor(
@@ -40,8 +41,10 @@ export class Session {
 		readonly id: string,
 		python: string,
 		cwd: string,
+		earlier: Stretch[],
 	) {
-		this.bridge = bridges.get(id) ?? new Bridge(python, cwd);
+		this.stretches = [...earlier];
+		this.bridge = bridges.get(id) ?? new Bridge(python, cwd, { session: id, earlier });
 		this.bridge.forgive();
 		bridges.set(id, this.bridge);
 	}
@@ -51,6 +54,16 @@ export class Session {
 		if (goesOn) return;
 		this.bridge.close();
 		bridges.delete(this.id);
+	}
+
+	/** What to hold of this session for a restart; undefined where nothing was recorded. */
+	async held(): Promise<Stretch[] | undefined> {
+		const { stretch } = await this.bridge.call("held", { session: this.id });
+		const last = this.stretches.at(-1);
+		if (!stretch) return undefined;
+		if (stretch.since === last?.since) this.stretches.pop();
+		this.stretches.push(stretch);
+		return this.stretches;
 	}
 
 	/** Ask whether the policy is still the one that was read; true where it is another. */
