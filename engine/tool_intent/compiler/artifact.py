@@ -109,6 +109,10 @@ class Artifact:
         with self._lock:
             if self._lowering is None:
                 self._lowering = Lowering(self.policy)
+                if self.reads_history:
+                    # Whichever tool is asked about first: programs of several processes end up in
+                    # one cache, and name what they look for in history by number.
+                    self._lowering.atoms()
             return self._lowering
 
     def program(self, tool: str, schema: Any = None) -> Program:

@@ -86,3 +86,32 @@ def test_a_list_where_one_value_is_expected_is_unknown(
 
 def test_a_tool_whose_roles_are_known_has_no_other(guard: Guard) -> None:
     assert guard.check("read", {"path": "a.py"}).findings == ()
+
+
+def test_programs_that_several_processes_put_into_one_cache_look_for_the_same_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOL_INTENT_CACHE", str(tmp_path / "cache"))
+    work = tmp_path / "work"
+    work.mkdir()
+    policy = work / "policy.yaml"
+    policy.write_text(
+        "version: 1\nrules: |\n"
+        "  rule a/read-first on edit\n"
+        "    require earlier @read passed where path == this.path within 200 calls\n"
+        '    else deny "Read it first."\n'
+        "  rule b/once on @exec\n"
+        "    forbid count(earlier @exec tried within 200 calls) >= 1\n"
+        '    else deny "Once."\n'
+    )
+    edit = {"path": "a.py", "edits": []}
+
+    def said(tools: list[tuple[str, dict[str, Any]]]) -> list[list[str]]:
+        guard = Guard.load(str(policy), cwd=str(work))
+        return [[f.rule for f in guard.check(t, a, session="s").findings] for t, a in tools]
+
+    # The first process has asked about one tool only, and not about that of the first rule.
+    assert said([("bash", {"command": "ls"})] * 2) == [[], ["b/once"]]
+    assert said([("edit", edit), ("read", {"path": "a.py"}), ("edit", edit)]) == [
+        ["a/read-first"], [], [],
+    ]  # fmt: skip
