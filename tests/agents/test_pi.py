@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
+from tool_intent.ledger.going_back import past
 from tool_intent.ledger.imports.importing import Importer
 from tool_intent.ledger.imports.model import OUR_REFUSAL
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.reading import records
+from tool_intent.ledger.recorder import Stretch
 from tool_intent.ledger.verifying import verify
 
 from . import pages
@@ -199,8 +201,18 @@ def test_the_system_prompt_is_pis_own(shown: Shown) -> None:
 
 
 def test_the_session_file_says_which_policy_was_in_force(shown: Shown) -> None:
-    (entry,) = [e for e in shown.session.entries if e.get("customType") == "tool-intent"]
-    assert entry["data"]["policies"][0].startswith("sha256:")
+    told = [e["data"] for e in shown.session.entries if e.get("customType") == "tool-intent"]
+    (entry,) = [data for data in told if "policies" in data]
+    assert entry["policies"][0].startswith("sha256:")
+
+
+def test_the_session_file_holds_what_the_ledger_has_of_it(shown: Shown) -> None:
+    told = [e["data"] for e in shown.session.entries if e.get("customType") == "tool-intent"]
+    (stretch,) = [data for data in told if "earlier" in data][-1]["earlier"]
+    found = past(str(shown.pi.ledger), Stretch(**stretch))
+    assert found is not None
+    judged = [r for r in records(str(shown.pi.ledger)) if r["type"] == "decision"]
+    assert len(found) == len(judged) > 10
 
 
 def _came_to(number: int, shown: Shown) -> str:
