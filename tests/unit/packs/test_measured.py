@@ -46,7 +46,9 @@ def test_every_rule_is_held_to_its_tier(measured: Evaluation) -> None:
     assert measured.unknown_rules == ()
     rules = {rule.rule for rule in measured.rules}
     assert rules == set(measured.corpus.header.rules)
-    assert all(rule.of_kinds.true_positives for rule in measured.rules), "a rule that never fires is not measured"
+    assert all(rule.of_kinds.true_positives for rule in measured.rules), (
+        "a rule that never fires is not measured"
+    )
 
 
 def test_every_row_is_judged_as_it_stands(measured: Evaluation) -> None:
