@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from typing import Final
 
@@ -69,6 +70,11 @@ def _shown(pi: Pi) -> int:
     left = {p.name: p.read_text(encoding="utf-8") for p in pi.workspace.glob("*.md")}
     print(f"\n  left in the workspace: {left}")
     print(f"  kept in the session file: {session.calls['call_1_0']['rationale']}")
+    print("  kept in the ledger:")
+    log = pi.tool_intent("log").stdout
+    print(textwrap.indent(log, "    "))
+    if log.count(" deny ") != sum(REFUSED) or log.count(" passed ") != REFUSED.count(False):
+        return 1
     return 0 if left == {"notes.md": "# 2.0\n- CSV export\n"} else 1
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -23,6 +26,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 HERE = Path(__file__).parent
 COMMAND = str(Path(sys.executable).parent / "tool-intent")
+#: Where calls are recorded: this folder is part of somebody's repository.
+LEDGER = {"TOOL_INTENT_LEDGER": tempfile.mkdtemp(prefix="tool-intent-demo-")}
 SERVER = [sys.executable, str(HERE / "server.py")]
 REASONS = {
     "intent": "Keep the shopping list right.",
@@ -76,7 +81,7 @@ async def notes(transport: Any, mode: str) -> None:
 async def builtin(place: str) -> None:
     """A session with the built-in tools as a server."""
     arguments = ["mcp", "--policy", "std/baseline", "--builtin", "--workspace", place]
-    transport = stdio_client(StdioServerParameters(command=COMMAND, args=arguments))
+    transport = stdio_client(StdioServerParameters(command=COMMAND, args=arguments, env=LEDGER))
     async with Client(transport) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         say(f"  the tools: {', '.join(tools)}")
@@ -87,7 +92,7 @@ async def builtin(place: str) -> None:
 
 def proxied() -> Any:
     arguments = ["mcp", "--ask", "elicit", "--server", "notes", "--", *SERVER]
-    parameters = StdioServerParameters(command=COMMAND, args=arguments, cwd=str(HERE))
+    parameters = StdioServerParameters(command=COMMAND, args=arguments, cwd=str(HERE), env=LEDGER)
     return stdio_client(parameters)
 
 
@@ -107,7 +112,10 @@ def http() -> None:
          f"127.0.0.1:{front}", "--upstream", upstream],
     ]  # fmt: skip
     nowhere = subprocess.DEVNULL
-    running = [subprocess.Popen(c, cwd=HERE, stdout=nowhere, stderr=nowhere) for c in commands]
+    env = os.environ | LEDGER
+    running = [
+        subprocess.Popen(c, cwd=HERE, env=env, stdout=nowhere, stderr=nowhere) for c in commands
+    ]
     try:
         for port in ports:
             for _ in range(600):
@@ -122,7 +130,30 @@ def http() -> None:
             process.wait(10)
 
 
+def kept() -> None:
+    """What the ledger has of all that, each call with what came of it."""
+    env = os.environ | LEDGER
+    log = [COMMAND, "log", "--tool", "mcp__notes__*"]
+    print(subprocess.run(log, env=env, capture_output=True, text=True, check=True).stdout)
+    lines = subprocess.run(
+        [*log, "--format", "json"], env=env, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    told = [json.loads(line) for line in lines]
+    came_to = [
+        (one["decision"]["verdict"], one["outcome"]["ok"]) for one in told if "outcome" in one
+    ]
+    # A server's question begins an approved call anew in the protocol of 2026-07-28.
+    expect(sorted(came_to) == [("allow", True)] * 6 + [("ask", True)] * 3, "what ran has passed")
+
+
 def main() -> None:
+    try:
+        shown()
+    finally:
+        shutil.rmtree(LEDGER["TOOL_INTENT_LEDGER"])
+
+
+def shown() -> None:
     warnings.simplefilter("ignore")
     say("An MCP server of notes, behind tool-intent on stdio:")
     asyncio.run(notes(proxied(), "legacy"))
@@ -137,6 +168,8 @@ def main() -> None:
         say("read, write, edit and bash as a server of their own:")
         asyncio.run(builtin(place))
     say()
+    say("What the ledger has kept of the notes:")
+    kept()
     say("Every call without its reason was refused; what ran, ran without the reasons.")
 
 
