@@ -56,8 +56,7 @@ class Ledger:
         self._objects = ObjectStore(folder or "")
         self._steps: list[Step] = []
         if folder is not None:
-            found = changes(folder, decisions=everywhere)
-            self._steps += steps(found, everywhere=everywhere)
+            self._steps += steps(changes(folder), everywhere=everywhere)
 
     @property
     def steps(self) -> Sequence[Step]:

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from tool_intent.ledger.appending import Appender
 from tool_intent.ledger.bodies import decision_body, executed_digest, outcome_body
+from tool_intent.ledger.imaging import changed, images
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.place import VARIABLE, LedgerError, Worktree, ledger_folder, worktree
-from tool_intent.ledger.recorder import Image, Ticket, Told
+from tool_intent.ledger.recorder import Ticket, Told
 from tool_intent.ledger.records import new_id, without_absent
-from tool_intent.ledger.touching import images, kept_content
 
 #: Refused calls that a later one may mend.
 _MOST_REFUSED: Final = 1_000
@@ -85,13 +85,8 @@ class LedgerRecorder:
         if opened is None:
             return
         appender, store = opened
-        seen: list[tuple[Image, str | None]] = []
-        for image in ticket.files:
-            try:
-                seen.append((image, kept_content(store, image.place)))
-            except PermissionError:
-                continue
-        appender.append("outcome", outcome_body(ticket.id, ok, seen), sync=ticket.sync)
+        files = [file for image in ticket.files for file in changed(image, store)]
+        appender.append("outcome", outcome_body(ticket.id, ok, files), sync=ticket.sync)
 
     def _opened(self, required: bool) -> tuple[Appender, ObjectStore] | None:
         """What to write to; None where the ledger is off, which a policy may forbid."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from sys import intern
 from typing import Any, NamedTuple
 
+from tool_intent.ledger.attribution.overlaps import NOT_KNOWN, Begun, Together
+
 
 class Author(NamedTuple):
     """A call (the id of its decision's record) and the places of it that changed a file, as JSON
@@ -18,12 +20,18 @@ class Author(NamedTuple):
 
 
 class Hop(NamedTuple):
-    """One file over one call: git blob ids of its content, None where there was no file."""
+    """One file over one call: git blob ids of its content, None where there was no file.
+
+    `sure` is false where another call was at work on the file and either may have made the change;
+    `commanded` is true of a shell command, which may bring back or copy what was there already.
+    """
 
     path: str
     pre: str | None
     post: str | None
     entries: tuple[str, ...] = ()
+    sure: bool = True
+    commanded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +42,57 @@ class Step:
     hops: tuple[Hop, ...]
 
 
-def steps(records: Iterable[dict[str, Any]], *, everywhere: bool = False) -> Iterator[Step]:
+def steps(records: Iterable[dict[str, Any]], *, everywhere: bool = False) -> list[Step]:
     """The calls that changed files, in the order in which their outcomes came. What is not as the
     format says is passed over: nothing is credited by it.
 
     Paths are as recorded, from the work tree's root. A ledger that holds calls of several folders
     is read `everywhere`: paths are then whole, by the folder that each decision names.
     """
-    folders: dict[str, str] = {}
+    begun: dict[str, Begun] = {}
+    found: list[Step] = []
+    seen = Together()
     for record in records:
-        if everywhere and record.get("type") == "decision" and "files" in record:
-            actor = record.get("actor")
-            folder = actor.get("worktree") if isinstance(actor, dict) else None
-            if isinstance(folder, str):
-                folders[record["id"]] = intern(folder)
+        if record.get("type") == "decision" and isinstance(record.get("id"), str):
+            begun[record["id"]] = _begun(record, everywhere)
         if record.get("type") != "outcome" or not isinstance(record.get("of"), str):
             continue
-        hops = _hops(record.get("files"))
+        start = begun.pop(record["of"], NOT_KNOWN)
+        hops = [hop._replace(commanded=start.commanded) for hop in _hops(record.get("files"))]
         if everywhere:
-            folder = folders.get(record["of"], "")
-            hops = (hop._replace(path=os.path.join(folder, hop.path)) for hop in hops)
-        found = tuple(hops)
-        if found:
-            yield Step(record["of"], found)
+            hops = [hop._replace(path=os.path.join(start.folder, hop.path)) for hop in hops]
+        if hops:
+            seen.add(len(found), start, _seq(record), hops)
+            found.append(Step(record["of"], tuple(hops)))
+    for number, paths in seen.unsure.items():
+        step = found[number]
+        hops = [hop._replace(sure=hop.path not in paths) for hop in step.hops]
+        found[number] = Step(step.call, tuple(hops))
+    return found
+
+
+def _begun(record: dict[str, Any], everywhere: bool) -> Begun:
+    actor, files, actions = (record.get(name) for name in ("actor", "files", "actions"))
+    named = actor.get("worktree") if isinstance(actor, dict) else None
+    folder = intern(named) if isinstance(named, str) else ""
+    return Begun(
+        _seq(record),
+        folder,
+        {
+            os.path.join(folder, file["path"]) if everywhere else file["path"]: file.get("pre")
+            for file in (files if isinstance(files, list) else ())
+            if isinstance(file, dict) and isinstance(file.get("path"), str)
+        },
+        any(
+            isinstance(action, dict) and action.get("kind") == "exec"
+            for action in (actions if isinstance(actions, list) else ())
+        ),
+    )
+
+
+def _seq(record: dict[str, Any]) -> int | None:
+    seq = record.get("seq")
+    return seq if isinstance(seq, int) else None
 
 
 def related(all_steps: Iterable[Step], paths: Iterable[str]) -> list[Step]:
@@ -64,7 +100,7 @@ def related(all_steps: Iterable[Step], paths: Iterable[str]) -> list[Step]:
     came from."""
     kept = list(all_steps)
     wanted = set(paths)
-    sources = {hop.pre for step in kept for hop in step.hops if hop.path in wanted}
+    sources = _sources(kept, wanted)
     while True:
         before = len(wanted)
         for step in kept:
@@ -72,9 +108,19 @@ def related(all_steps: Iterable[Step], paths: Iterable[str]) -> list[Step]:
             if touched and len(step.hops) > 1:
                 wanted.update(hop.path for hop in step.hops)
             wanted.update(hop.path for hop in step.hops if hop.post in sources and hop.post)
-        sources = {hop.pre for step in kept for hop in step.hops if hop.path in wanted}
+        sources = _sources(kept, wanted)
         if len(wanted) == before:
             return [step for step in kept if any(hop.path in wanted for hop in step.hops)]
+
+
+def _sources(all_steps: Iterable[Step], paths: set[str]) -> set[str | None]:
+    """The contents that files `paths` go on from; a new one may be a copy of what there is."""
+    return {
+        hop.pre if hop.pre is not None or not hop.commanded else hop.post
+        for step in all_steps
+        for hop in step.hops
+        if hop.path in paths
+    }
 
 
 def _hops(files: Any) -> Iterator[Hop]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from tool_intent.ledger.attribution.carrying import Change, carried
@@ -50,7 +50,9 @@ class Replay:
     def run(self, steps: Iterable[Step], asked: Iterable[str] = ()) -> None:
         """Carry ownership over all steps. `asked` are the ids of contents to be told of later."""
         turns = [(step.call, hops) for step in steps for hops in _in_turn(step.hops)]
-        needed = {hop.pre: n for n, (_, hops) in enumerate(turns) for hop in hops if hop.pre}
+        needed = {
+            oid: n for n, (_, hops) in enumerate(turns) for hop in hops for oid in _asked_for(hop)
+        }
         self._needed = needed | dict.fromkeys([*self._known, *asked], len(turns))
         for self._now, (call, hops) in enumerate(turns):
             self._turn(call, hops)
@@ -73,11 +75,14 @@ class Replay:
         for n, m in origins(hops, [one.known for one in before], after).items():
             before[n], before[m] = before[m], _Before(None, (), seen=True)
         changes = [
-            # Without what was there before, nobody can tell which lines the call made.
-            Change(one.known, text or b"", Author(call, hop.entries) if one.seen else None)
+            Change(one.known, text or b"", Author(call, hop.entries) if _tells(hop, one) else None)
             for hop, one, text in zip(hops, before, after, strict=True)
         ]
-        results = carried(changes)
+        recalled = [self._recalled(hop, text) for hop, text in zip(hops, after, strict=True)]
+        results = [
+            then if known is None else known
+            for known, then in zip(recalled, carried(changes), strict=True)
+        ]
         for hop, one, text, known in zip(hops, before, after, results, strict=True):
             if hop.post is None:
                 self._forget(hop)
@@ -95,6 +100,17 @@ class Replay:
             return _Before(tips[-1].known if tips else None, (), seen=False)
         known, replaced = self._found(hop.path, hop.pre, text)
         return _Before(known, replaced, seen=True)
+
+    def _recalled(self, hop: Hop, text: bytes | None) -> Attributed | None:
+        """What is known of a content that a shell command put there again, or copied: it wrote
+        none of it."""
+        if not hop.commanded or hop.post is None or text is None:
+            return None
+        known = self._known.get(hop.post, {})
+        here = known.get(self._named(hop.path))
+        if here is not None or not known or not is_telling(keys(text)):
+            return here
+        return list(known.values())[-1]
 
     def _found(self, path: str, oid: str, text: bytes) -> tuple[Attributed, tuple[str, ...]]:
         """The owners of a text, and the ids of the versions that it goes on from."""
@@ -134,8 +150,23 @@ class Replay:
         """Let go of contents that no later call begins with: all versions of a file at once may
         not fit into memory."""
         for hop in hops:
-            if hop.pre is not None and self._needed.get(hop.pre, -1) <= self._now:
-                self._known.pop(hop.pre, None)
+            for oid in _asked_for(hop):
+                if self._needed.get(oid, -1) <= self._now:
+                    self._known.pop(oid, None)
+
+
+def _tells(hop: Hop, before: _Before) -> bool:
+    """Whether what a call changed of a file is what it made: without what was there before, nobody
+    can tell, nor where others were at work on it."""
+    return before.seen and hop.sure
+
+
+def _asked_for(hop: Hop) -> Iterator[str]:
+    """The contents of which a call needs to know who wrote them."""
+    if hop.pre is not None:
+        yield hop.pre
+    if hop.commanded and hop.post is not None:
+        yield hop.post
 
 
 def _in_turn(hops: Sequence[Hop]) -> list[list[Hop]]:
