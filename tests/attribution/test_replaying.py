@@ -81,9 +81,9 @@ def test_a_copy_that_somebody_makes_is_told_as_the_file_it_is_of(calls: Calls) -
 def test_a_command_that_copies_a_file_wrote_none_of_it(calls: Calls) -> None:
     calls.call("c1", a=(None, BODY))
     calls.command("c2", b=(None, BODY))
+    assert related(calls.steps, ["b"]) == calls.steps
     calls.call("c3", b=(BODY, BODY + "x = 1\n"))
     assert calls.told("b", BODY + "x = 1\n") == ["1-3 exact c1", "4-4 exact c3"]
-    assert related(calls.steps, ["b"]) == calls.steps
 
 
 def test_a_command_that_brings_back_an_older_version_wrote_none_of_it(calls: Calls) -> None:
@@ -91,6 +91,14 @@ def test_a_command_that_brings_back_an_older_version_wrote_none_of_it(calls: Cal
     calls.call("c2", a=(BODY, OTHER))
     calls.command("c3", a=(OTHER, BODY))
     assert calls.told("a", BODY) == ["1-3 exact c1"]
+
+
+def test_a_call_that_writes_an_older_version_anew_wrote_it(calls: Calls) -> None:
+    calls.call("c1", a=(None, BODY))
+    calls.call("c2", a=(BODY, OTHER))
+    calls.call("c3", a=(OTHER, BODY))
+    calls.call("c4", a=(BODY, BODY + "x = 1\n"))
+    assert calls.told("a", BODY) == ["1-3 exact c3"]
 
 
 def test_what_a_command_adds_is_its_own(calls: Calls) -> None:

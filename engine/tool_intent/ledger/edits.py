@@ -45,6 +45,11 @@ def edits(told: Told) -> Iterator[Edit]:
     yield from found
 
 
+def is_replacement(content: Sequence[str]) -> bool:
+    """Whether an argument path with the role of a content is that of a replacement."""
+    return content[-1] in _OLD
+
+
 def _edit(at: str, entry: Any, old: str, new: str) -> Edit | None:
     if not isinstance(entry, dict):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tool_intent.ledger.edits import is_replacement
 from tool_intent.ledger.recorder import Told
 from tool_intent.ledger.values import MOST, values
 
@@ -34,6 +35,14 @@ def kept_arguments(told: Told, args: Mapping[str, Any]) -> dict[str, Any]:
     }
     wanted = roles | set(SUBJECTS) | set(told.keeping.keep)
     return {name: value for name, value in args.items() if name in wanted}
+
+
+def needed(roles: Mapping[str, tuple[tuple[str, ...], ...]]) -> frozenset[str]:
+    """The arguments that a record is made from, by which roles they play: paths, commands, URLs and
+    what is replaced. Of others, a digest is enough."""
+    about = (path for role in ("path", "command", "url") for path in roles.get(role, ()))
+    replaced = (path for path in roles.get("content", ()) if is_replacement(path))
+    return frozenset(path[0] for path in (*about, *replaced))
 
 
 def actions(told: Told) -> list[dict[str, str]]:
