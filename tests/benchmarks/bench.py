@@ -113,6 +113,7 @@ ROWS = (
     Row(
         "why of 10,000 lines after 5,000 calls in 500", "why 5,000 calls", ("why 500 calls",), 12.0
     ),
+    Row("the same why once more in the first", "why again", ("why 5,000 calls",), 0.2),
     Row("deciding a command of 100,000 pipes", "100,000 pipes", None),
     Row("deciding a command of 100,000 parentheses", "100,000 parentheses", None),
     Row("deciding a command of one word of 10 MB", "a word of 10 MB", None),

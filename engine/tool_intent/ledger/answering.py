@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from tool_intent.ledger.attribution.hops import Author, Step, related, steps
 from tool_intent.ledger.attribution.model import Attributed
-from tool_intent.ledger.attribution.replaying import Replay
+from tool_intent.ledger.attribution.replaying import Contents, Replay
 from tool_intent.ledger.attribution.runs import Run, runs
 from tool_intent.ledger.objects import ObjectStore, oid_of
+from tool_intent.ledger.remembering import Remembered, Seed
 from tool_intent.ledger.scanning import changes, decisions
 
 #: What is told of a call: `id`, `ts`, `tool` and, where they are known, `server`, `surface`,
@@ -86,16 +87,37 @@ class Ledger:
             kept = self.content(oid)
             return kept if kept is not None or contents is None else contents(oid)
 
-        replay = Replay(content, names)
         said: dict[str, Said] = {}
+        seeds: list[Seed] = []
         for seal in sealed:
-            replay.seed(seal.path, seal.blob, seal.known)
+            seeds.append((seal.path, seal.blob, seal.known))
             said |= seal.calls
-        oid = oid_of(text)
-        replay.run(related(self._steps, names), [oid])
-        found = runs(replay.attributed(names[0], oid, text))
+        found = runs(self._attributed(names, text, seeds, content))
         ids = {author.call for run in found for author in _authors(run)}
         return Answer(text, found, {one: said[one] for one in said if one in ids} | self._said(ids))
+
+    def _attributed(
+        self, names: Sequence[str], text: bytes, seeds: Sequence[Seed], contents: Contents
+    ) -> Attributed:
+        oid, known = oid_of(text), related(self._steps, names)
+        lost = False
+
+        def content(oid: str) -> bytes | None:
+            nonlocal lost
+            found = contents(oid)
+            lost = lost or found is None
+            return found
+
+        replay = Replay(content, names)
+        memory = None if self._folder is None else Remembered(self._folder, names, seeds)
+        done = 0 if memory is None else memory.resume(replay, known, oid, contents)
+        for seed in () if done else seeds:
+            replay.seed(*seed)
+        replay.run(known[done:], [oid])
+        # A content that is not there now may be later.
+        if memory is not None and not lost:
+            memory.keep(replay, known, done)
+        return replay.attributed(names[0], oid, text)
 
     def _said(self, ids: set[str]) -> dict[str, Said]:
         if self._folder is None or not ids:
