@@ -108,6 +108,8 @@ ROWS = (
     Row("write of 100 KB that a rule reads, over it", "bridge 100 KB", ("bridge ping",), 40.0),
     Row("bridge ready from the cache", "bridge ready", ("bridge pass",), 8.0),
     Row("chained append in a plain one", "append chained", ("append plain",), 1.5),
+    Row("recording a command that names no file in a write", "record ls", ("record write",), 1.5),
+    Row("recording a command that writes one in it", "record sed", ("record write",), 2.5),
     Row("twenty of 100,000 records in of 2,000", "log of 100,000", ("log of 2,000",), 2.0),
     Row("decide by std/strict as a process", "process strict", ("process bare",)),
     Row(

@@ -29,14 +29,17 @@ def places(commands: Sequence[str], start: str, root: str) -> Iterator[str]:
     for path in islice(_written(commands, start), MOST):
         place = os.path.realpath(path)
         below = place.removeprefix(above)
-        if below != place and _GIT not in below.split(os.sep) and is_plain(place):
+        if below != place and _GIT not in below.split(os.sep) and _is_small(place):
             yield place
 
 
 def is_plain(place: str) -> bool:
     """Whether there is nothing, or a file that can be kept, and no link on the way to it."""
-    if os.path.realpath(place) != place:
-        return False
+    return os.path.realpath(place) == place and _is_small(place)
+
+
+def _is_small(place: str) -> bool:
+    """Whether there is nothing, or a file that can be kept, where no link leads on."""
     try:
         found = os.lstat(place)
     except FileNotFoundError:
