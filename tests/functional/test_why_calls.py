@@ -94,3 +94,11 @@ def test_what_shell_commands_wrote_is_no_untracked_write_of_the_report(
     ]
     assert "nobody is recorded" in made("why", "c.py:4").out
     assert "Untracked changes" in made("report", "--format", "markdown").out
+
+
+def test_the_log_of_a_file_has_the_commands_that_write_it(made: Command) -> None:
+    found = [
+        json.loads(line)
+        for line in made("log", "--path", "a.py", "--format", "json").out.splitlines()
+    ]
+    assert [one["entries"][0]["intent"] for one in found] == ["Do 0.", "Do 1.", "Do 2.", "Do 3."]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tool_intent.ledger.commanded import is_plain, places
 from tool_intent.ledger.edits import edits, versions
@@ -35,11 +35,18 @@ def images(told: Told, cwd: str, root: str, store: ObjectStore) -> tuple[Image, 
             continue
         if len(found) == MOST:
             break
+        stamp = _stamp(image.place)
         try:
-            found[image.place] = image._replace(pre=_kept(store, image.place))
+            found[image.place] = image._replace(pre=_kept(store, image.place), stamp=stamp)
         except PermissionError:
             continue
     return tuple(found.values())
+
+
+def unwritten(images: Iterable[Image]) -> tuple[Image, ...]:
+    """The images of files that nobody wrote to since. To be asked when the decision is in the
+    ledger: what a call that ended before it did is then no part of what this one does."""
+    return tuple(image for image in images if image.stamp == _stamp(image.place))
 
 
 def changed(image: Image, store: ObjectStore) -> Iterator[Changed]:
@@ -76,6 +83,14 @@ def _commanded(told: Told, start: str, root: str) -> Iterator[Image]:
     commands = [text for _, text in texts(told, "command")]
     for place in places(commands, start, root):
         yield Image(place, _shown(place, root), None, commanded=True)
+
+
+def _stamp(place: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(place)
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def _shown(place: str, root: str) -> str:

@@ -48,6 +48,7 @@ class Image(NamedTuple):
     entries: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
     commanded: bool = False
+    stamp: tuple[int, ...] = ()
 
 
 class Changed(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tool_intent.ledger.appending import Appender
 from tool_intent.ledger.bodies import decision_body, executed_digest, outcome_body
-from tool_intent.ledger.imaging import changed, images
+from tool_intent.ledger.imaging import changed, images, unwritten
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.place import VARIABLE, LedgerError, Worktree, ledger_folder, worktree
 from tool_intent.ledger.recorder import Ticket, Told
@@ -76,7 +76,7 @@ class LedgerRecorder:
         if verdict == "deny":
             self._note_refused(told, session["id"], receipt.id)
             return None
-        return Ticket(receipt.id, files, sync)
+        return Ticket(receipt.id, unwritten(files), sync)
 
     def outcome(self, ticket: Ticket, ok: bool) -> None:
         """Keep what came of a call, and of the files that it may have changed. Raises

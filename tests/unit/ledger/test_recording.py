@@ -13,6 +13,7 @@ import pytest
 
 from tool_intent import Denied, Guard
 from tool_intent.guard.recording import ledger
+from tool_intent.ledger.appending import Appender
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.reading import records
 from tool_intent.ledger.recording import LedgerRecorder
@@ -153,6 +154,25 @@ def test_the_files_of_a_shell_command_are_kept_as_they_were_and_became(world: Wo
         ("sub/b", None, b"a", None),
         ("a", b"a", None, None),
     ]
+
+
+def test_what_another_call_wrote_before_the_decision_was_kept_is_not_of_this_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = Appender.append
+
+    def late(self: Appender, kind: Any, *more: Any, **named: Any) -> Any:
+        if kind == "decision":
+            (world.folder / "a").write_text("another's\n")
+        return append(self, kind, *more, **named)
+
+    (world.folder / "a").write_text("")
+    (world.folder / "b").write_text("")
+    monkeypatch.setattr(Appender, "append", late)
+    world.call("bash", {"command": "tee a b", **WHY}, world.write("b", "own\n"))
+    decision, outcome = world.kept
+    assert [file["path"] for file in decision["files"]] == ["a", "b"]
+    assert [file["path"] for file in outcome["files"]] == ["b"]
 
 
 def test_a_command_is_not_taken_apart_for_a_tool_that_has_none(world: World) -> None:
