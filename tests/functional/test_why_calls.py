@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tool_intent import Guard
+
 from .command import Command
 from .inside import Inside
 
 
-def _why(n: int) -> dict[str, str]:
+def _why(n: int | str) -> dict[str, str]:
     return {"intent": f"Do {n}.", "rationale": f"For {n}."}
 
 
@@ -102,3 +105,30 @@ def test_the_log_of_a_file_has_the_commands_that_write_it(made: Command) -> None
         for line in made("log", "--path", "a.py", "--format", "json").out.splitlines()
     ]
     assert [one["entries"][0]["intent"] for one in found] == ["Do 0.", "Do 1.", "Do 2.", "Do 3."]
+
+
+def test_lines_that_either_of_two_commands_may_have_written_are_nobodys(
+    made: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TOOL_INTENT_LEDGER")
+    guard = Guard.load("std/baseline", cwd=str(made.cwd))
+    file = made.cwd / "both.txt"
+
+    def call(name: str, execute: Callable[[Any], None]) -> None:
+        guard.call("bash", {"command": "make >> both.txt", **_why(name)}, execute)
+
+    def write(text: str) -> Callable[[Any], None]:
+        return lambda _: file.write_text(file.read_text() + text)
+
+    def outer(_: Any) -> None:
+        write("of_the_outer = 1\n")(_)
+        call("inner", write("of_the_inner = 1\n"))
+
+    file.write_text("")
+    call("before", write("of_the_one_before = 1\n"))
+    call("outer", outer)
+    call("after", write("of_the_one_after = 1\n"))
+    answer = json.loads(made("why", "both.txt", "--format", "json").out)
+    assert [(run["start"], run["end"], run["state"]) for run in answer["lines"]] == [
+        (1, 1, "exact"), (2, 3, "untracked"), (4, 4, "exact"),
+    ]  # fmt: skip
