@@ -236,6 +236,20 @@ def _changed(whole: bytes, change: Any) -> bytes:
     return zlib.compress(json.dumps(kept).encode())
 
 
+def test_what_was_kept_longest_ago_is_let_go(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembering, "_MOST_FILES", 3)
+    recorded = Recorded(world, tmp_path / "ledger")
+    text = (world.folder / "f").read_bytes()
+    kept: list[set[Path]] = []
+    for n in range(5):
+        Ledger(recorded.folder).answer(["f", f"name_{n}"], text)
+        kept.append(set((tmp_path / "ledger" / "why").iterdir()))
+    assert [len(files) for files in kept] == [1, 2, 3, 3, 3]
+    assert not kept[-1] & kept[1]
+
+
 def test_an_answer_is_given_where_nothing_can_be_kept(world: World, tmp_path: Path) -> None:
     recorded = Recorded(world, tmp_path / "ledger")
     (tmp_path / "ledger" / "why").write_text("in the way")

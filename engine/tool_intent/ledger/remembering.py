@@ -29,6 +29,8 @@ _FOLDER: Final = "why"
 _VERSION: Final = 1
 #: Calls that are gone through again rather than written down.
 _FEW: Final = 16
+#: Files that something is kept of.
+_MOST_FILES: Final = 512
 #: Bytes of what is kept of one file, packed and unpacked.
 _LARGEST: Final = 16 << 20, 256 << 20
 #: What reading something else than what was kept comes to.
@@ -101,6 +103,7 @@ class Remembered:
             with open(os.open(draft, flags, 0o600), "wb") as file:
                 file.write(packed)
             os.replace(draft, self._path)
+            _trim(os.path.dirname(draft))
         except OSError:
             with suppress(OSError):
                 os.remove(draft)
@@ -137,6 +140,15 @@ def _attributed(text: bytes | None, touches: Touches, runs: Any) -> Attributed:
     if text is None:
         raise LookupError
     return Attributed(text, touches.owners(runs, count_lines(text)))
+
+
+def _trim(folder: str) -> None:
+    """Let go of what was kept longest ago: with every seal, and every name of a file, there is more
+    that will not be asked for again."""
+    with os.scandir(folder) as listed:
+        kept = sorted((one.stat(follow_symlinks=False).st_mtime_ns, one.path) for one in listed)
+    for _, path in kept[:-_MOST_FILES]:
+        os.remove(path)
 
 
 def _digest(steps: Iterable[Step]) -> str:
