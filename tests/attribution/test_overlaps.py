@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tool_intent.ledger.attribution.hops import steps
+from tool_intent.ledger.attribution.hops import Step, begun, steps
+from tool_intent.ledger.attribution.overlaps import apart
 
 #: An event: `+call content` is a call that begins and what it finds, `-call content` one that ends,
 #: `-call content content` one whose record tells its own part, from one content to the other.
@@ -47,16 +48,21 @@ def _records(events: str, folder: str = "/w") -> list[dict[str, Any]]:
     return found
 
 
+def _apart(records: list[dict[str, Any]], *, everywhere: bool = False) -> list[Step]:
+    starts = {r["id"]: begun(r, everywhere=everywhere) for r in records if r["type"] == "decision"}
+    return apart(steps(records, everywhere=everywhere), starts)
+
+
 @pytest.mark.parametrize("everywhere", [False, True])
 @pytest.mark.parametrize(("events", "unsure"), CASES.values(), ids=CASES)
 def test_who_made_a_change_is_unsure_where_two_may_have(
     events: str, unsure: str, everywhere: bool
 ) -> None:
-    found = steps(_records(events), everywhere=everywhere)
+    found = _apart(_records(events), everywhere=everywhere)
     assert "".join(sorted(step.call for step in found if not step.hops[0].sure)) == unsure
 
 
 def test_calls_in_different_work_trees_are_not_in_each_others_way() -> None:
     mixed = _records("+a x, +b x, -a y, -b z")
     mixed[1]["actor"] = {"worktree": "/other"}
-    assert all(step.hops[0].sure for step in steps(mixed))
+    assert all(step.hops[0].sure for step in _apart(mixed))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from tool_intent.ledger.attribution.hops import Author, Step, related, steps
+from tool_intent.ledger.attribution.hops import Author, Begun, Step, begun, related, steps
 from tool_intent.ledger.attribution.model import Attributed
+from tool_intent.ledger.attribution.overlaps import apart
 from tool_intent.ledger.attribution.replaying import Contents, Replay
 from tool_intent.ledger.attribution.runs import Run, runs
 from tool_intent.ledger.objects import ObjectStore, oid_of
@@ -54,10 +55,14 @@ class Ledger:
         `everywhere`: it knows files by their whole paths. Raises OSError where it cannot be read.
         """
         self._folder = folder
+        self._everywhere = everywhere
+        self._begun: dict[str, Begun] = {}
+        self._told: dict[str, Said] = {}
         self._objects = ObjectStore(folder or "")
         self._steps: list[Step] = []
         if folder is not None:
-            self._steps += steps(changes(folder), everywhere=everywhere)
+            found = changes(folder, decisions=everywhere)
+            self._steps += steps(found, everywhere=everywhere)
 
     @property
     def steps(self) -> Sequence[Step]:
@@ -99,7 +104,7 @@ class Ledger:
     def _attributed(
         self, names: Sequence[str], text: bytes, seeds: Sequence[Seed], contents: Contents
     ) -> Attributed:
-        oid, known = oid_of(text), related(self._steps, names)
+        oid, known = oid_of(text), self._apart(related(self._steps, names))
         lost = False
 
         def content(oid: str) -> bytes | None:
@@ -119,10 +124,22 @@ class Ledger:
             memory.keep(replay, known, done)
         return replay.attributed(names[0], oid, text)
 
+    def _apart(self, found: list[Step]) -> list[Step]:
+        self._look_up({step.call for step in found})
+        return apart(found, self._begun)
+
     def _said(self, ids: set[str]) -> dict[str, Said]:
-        if self._folder is None or not ids:
-            return {}
-        return {record["id"]: _told(record) for record in decisions(self._folder, ids)}
+        self._look_up(ids)
+        return {one: said for one, said in self._told.items() if one in ids}
+
+    def _look_up(self, ids: set[str]) -> None:
+        """Read the decisions with these ids, but for those that were read already."""
+        missing = ids - self._begun.keys()
+        if self._folder is None or not missing:
+            return
+        for record in decisions(self._folder, missing):
+            self._begun[record["id"]] = begun(record, everywhere=self._everywhere)
+            self._told[record["id"]] = _told(record)
 
 
 def reasons(said: Said, author: Author) -> list[dict[str, Any]]:

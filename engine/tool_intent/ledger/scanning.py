@@ -13,13 +13,13 @@ from tool_intent.ledger.segments import segments
 _FRAME = 256
 
 
-def changes(folder: str) -> Iterator[Record]:
-    """The decisions on calls that may change files, and the outcomes of those that did, oldest
-    first. Raises OSError where a file cannot be read."""
+def changes(folder: str, *, decisions: bool = False) -> Iterator[Record]:
+    """The outcomes of calls that changed files, oldest first; with `decisions`, the decisions on
+    calls that may change files as well. Raises OSError where a file cannot be read."""
 
     def wanted(line: bytes) -> bool:
-        frame = line[:_FRAME]
-        kind = b'"type":"outcome"' in frame or b'"type":"decision"' in frame
+        kind = b'"type":"outcome"' in line[:_FRAME]
+        kind = kind or (decisions and b'"type":"decision"' in line[:_FRAME])
         return kind and b'"files":' in line
 
     return _scanned(folder, wanted)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from sys import intern
 from typing import Any, NamedTuple
-
-from tool_intent.ledger.attribution.overlaps import NOT_KNOWN, Begun, Together
 
 
 class Author(NamedTuple):
@@ -36,47 +34,51 @@ class Hop(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """All that one call changed."""
+    """All that one call changed; `seq` is the number of the record that says so, if it has one."""
 
     call: str
     hops: tuple[Hop, ...]
+    seq: int | None = None
 
 
-def steps(records: Iterable[dict[str, Any]], *, everywhere: bool = False) -> list[Step]:
+class Begun(NamedTuple):
+    """How a call began: the number of its decision's record, the work tree, the files that it named
+    with the ids of their contents, and whether it runs a command."""
+
+    seq: int | None
+    folder: str
+    files: Mapping[str, Any]
+    commanded: bool
+
+
+def steps(records: Iterable[dict[str, Any]], *, everywhere: bool = False) -> Iterator[Step]:
     """The calls that changed files, in the order in which their outcomes came. What is not as the
     format says is passed over: nothing is credited by it.
 
     Paths are as recorded, from the work tree's root. A ledger that holds calls of several folders
     is read `everywhere`: paths are then whole, by the folder that each decision names.
     """
-    begun: dict[str, Begun] = {}
-    found: list[Step] = []
-    seen = Together()
+    folders: dict[str, str] = {}
     for record in records:
-        if record.get("type") == "decision" and isinstance(record.get("id"), str):
-            begun[record["id"]] = _begun(record, everywhere)
+        if everywhere and record.get("type") == "decision" and "files" in record:
+            folders[record["id"]] = _folder(record)
         if record.get("type") != "outcome" or not isinstance(record.get("of"), str):
             continue
-        start = begun.pop(record["of"], NOT_KNOWN)
-        hops = [hop._replace(commanded=start.commanded) for hop in _hops(record.get("files"))]
+        hops = _hops(record.get("files"))
         if everywhere:
-            hops = [hop._replace(path=os.path.join(start.folder, hop.path)) for hop in hops]
-        if hops:
-            seen.add(len(found), start, _seq(record), hops)
-            found.append(Step(record["of"], tuple(hops)))
-    for number, paths in seen.unsure.items():
-        step = found[number]
-        hops = [hop._replace(sure=hop.path not in paths) for hop in step.hops]
-        found[number] = Step(step.call, tuple(hops))
-    return found
+            folder = folders.get(record["of"], "")
+            hops = (hop._replace(path=os.path.join(folder, hop.path)) for hop in hops)
+        found = tuple(hops)
+        if found:
+            yield Step(record["of"], found, _seq(record))
 
 
-def _begun(record: dict[str, Any], everywhere: bool) -> Begun:
-    actor, files, actions = (record.get(name) for name in ("actor", "files", "actions"))
-    named = actor.get("worktree") if isinstance(actor, dict) else None
-    folder = intern(named) if isinstance(named, str) else ""
+def begun(decision: dict[str, Any], *, everywhere: bool = False) -> Begun:
+    """How the call of a decision's record began; paths are as in `steps`."""
+    files, actions = decision.get("files"), decision.get("actions")
+    folder = _folder(decision)
     return Begun(
-        _seq(record),
+        _seq(decision),
         folder,
         {
             os.path.join(folder, file["path"]) if everywhere else file["path"]: file.get("pre")
@@ -88,6 +90,12 @@ def _begun(record: dict[str, Any], everywhere: bool) -> Begun:
             for action in (actions if isinstance(actions, list) else ())
         ),
     )
+
+
+def _folder(decision: dict[str, Any]) -> str:
+    actor = decision.get("actor")
+    folder = actor.get("worktree") if isinstance(actor, dict) else None
+    return intern(folder) if isinstance(folder, str) else ""
 
 
 def _seq(record: dict[str, Any]) -> int | None:
@@ -116,7 +124,7 @@ def related(all_steps: Iterable[Step], paths: Iterable[str]) -> list[Step]:
 def _sources(all_steps: Iterable[Step], paths: set[str]) -> set[str | None]:
     """The contents that files `paths` go on from; a new one may be a copy of what there is."""
     return {
-        hop.pre if hop.pre is not None or not hop.commanded else hop.post
+        hop.post if hop.pre is None else hop.pre
         for step in all_steps
         for hop in step.hops
         if hop.path in paths

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import takewhile
-from typing import Any, Final, NamedTuple, Protocol
+from typing import NamedTuple
 
-
-class Begun(NamedTuple):
-    """How a call began: the number of its decision's record, None where that is gone, the work
-    tree, the files that it named with the ids of their contents, and whether it runs a command."""
-
-    seq: int | None
-    folder: str
-    files: Mapping[str, Any]
-    commanded: bool
-
-
-NOT_KNOWN: Final = Begun(None, "", {}, commanded=False)
-
-
-class _Hop(Protocol):
-    @property
-    def path(self) -> str: ...
-    @property
-    def pre(self) -> str | None: ...
-    @property
-    def post(self) -> str | None: ...
+from tool_intent.ledger.attribution.hops import Begun, Step
 
 
 class _Ended(NamedTuple):
@@ -38,29 +19,46 @@ class _Ended(NamedTuple):
     told: bool
 
 
-class Together:
-    """Looks at calls as they end. Two that overlap are told apart where the later one found what
-    the earlier one had left, or where the record says what a call itself put in: it then begins
-    with another content than the one that was there when the call did."""
+def apart(all_steps: Iterable[Step], begun: Mapping[str, Begun]) -> list[Step]:
+    """The steps, which stand in the order in which they ended, with what is known of how their
+    calls began: which hops are sure, and which are a command's. Files in different work trees are
+    different ones.
 
-    def __init__(self) -> None:
-        #: The files, by the numbers of calls, of which nobody knows which call changed them how.
-        self.unsure: dict[int, set[str]] = {}
-        self._ended: dict[tuple[str, str], list[_Ended]] = {}
+    Two calls that overlap are told apart where the later one found what the earlier one had left,
+    or where the record says what a call itself put in: it then begins with another content than the
+    one that was there when the call did.
+    """
+    found = list(all_steps)
+    unsure: dict[int, set[str]] = {}
+    ended: dict[tuple[str, str], list[_Ended]] = {}
+    for number, step in enumerate(found):
+        start = begun.get(step.call)
+        if start is None:
+            continue
+        for path in dict.fromkeys(hop.path for hop in step.hops):
+            others = ended.setdefault((start.folder, path), [])
+            for one in _touch(number, path, step, start, others):
+                unsure.setdefault(one, set()).add(path)
+        if start.commanded:
+            hops = tuple(hop._replace(commanded=True) for hop in step.hops)
+            found[number] = replace(step, hops=hops)
+    for number, paths in unsure.items():
+        hops = tuple(hop._replace(sure=hop.path not in paths) for hop in found[number].hops)
+        found[number] = replace(found[number], hops=hops)
+    return found
 
-    def add(self, number: int, begun: Begun, seq: int | None, hops: Sequence[_Hop]) -> None:
-        """Take note of call `number`, which ended with record `seq`."""
-        begun_at = begun.seq
-        if begun_at is None or seq is None:
-            return
-        first = {hop.path: hop for hop in reversed(hops)}
-        last = {hop.path: hop for hop in hops}
-        for path, hop in first.items():
-            ended = self._ended.setdefault((begun.folder, path), [])
-            told = hop.path in begun.files and hop.pre != begun.files[hop.path]
-            mixed = list(takewhile(lambda one: one.seq > begun_at, reversed(ended)))[::-1]
-            if mixed and mixed[-1].post != hop.pre:
-                unsure = [one.number for one in mixed if not one.told]
-                for one in (*unsure, *(() if told else (number,))):
-                    self.unsure.setdefault(one, set()).add(path)
-            ended.append(_Ended(number, seq, last[path].post, told))
+
+def _touch(number: int, path: str, step: Step, start: Begun, ended: list[_Ended]) -> Iterable[int]:
+    """Take note of what a step did to a file; the numbers of the steps that nobody can tell apart
+    from it, its own among them."""
+    began, seq = start.seq, step.seq
+    if began is None or seq is None:
+        return ()
+    here = [hop for hop in step.hops if hop.path == path]
+    first, last = here[0], here[-1]
+    told = path in start.files and first.pre != start.files[path]
+    mixed = list(takewhile(lambda one: one.seq > began, reversed(ended)))
+    ended.append(_Ended(number, seq, last.post, told))
+    if not mixed or mixed[0].post == first.pre:
+        return ()
+    return [one.number for one in (*mixed, ended[-1]) if not one.told]
