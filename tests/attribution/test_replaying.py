@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tool_intent.ledger.attribution.hops import Author, Hop, Step, steps
+from tool_intent.ledger.attribution.hops import Author, Hop, Step, related, steps
 from tool_intent.ledger.attribution.replaying import Replay
 from tool_intent.ledger.attribution.runs import runs
 from tool_intent.ledger.objects import oid_of
@@ -26,6 +26,11 @@ class Calls:
     def call(self, id: str, **files: tuple[str | None, str | None]) -> None:
         hops = [Hop(path, self.put(pre), self.put(post)) for path, (pre, post) in files.items()]
         self.steps.append(Step(id, tuple(hops)))
+
+    def command(self, id: str, **files: tuple[str | None, str | None]) -> None:
+        self.call(id, **files)
+        hops = (hop._replace(commanded=True) for hop in self.steps[-1].hops)
+        self.steps[-1] = Step(id, tuple(hops))
 
     def put(self, text: str | None) -> str | None:
         if text is None:
@@ -71,6 +76,43 @@ def test_a_file_made_beside_one_that_goes_is_no_renamed_one_unless_alike(calls: 
 def test_a_copy_that_somebody_makes_is_told_as_the_file_it_is_of(calls: Calls) -> None:
     calls.call("c1", a=(None, BODY))
     assert calls.told("copy", BODY) == ["1-3 exact c1"]
+
+
+def test_a_command_that_copies_a_file_wrote_none_of_it(calls: Calls) -> None:
+    calls.call("c1", a=(None, BODY))
+    calls.command("c2", b=(None, BODY))
+    assert related(calls.steps, ["b"]) == calls.steps
+    calls.call("c3", b=(BODY, BODY + "x = 1\n"))
+    assert calls.told("b", BODY + "x = 1\n") == ["1-3 exact c1", "4-4 exact c3"]
+
+
+def test_a_command_that_brings_back_an_older_version_wrote_none_of_it(calls: Calls) -> None:
+    calls.call("c1", a=(None, BODY))
+    calls.call("c2", a=(BODY, OTHER))
+    calls.command("c3", a=(OTHER, BODY))
+    assert calls.told("a", BODY) == ["1-3 exact c1"]
+
+
+def test_a_call_that_writes_an_older_version_anew_wrote_it(calls: Calls) -> None:
+    calls.call("c1", a=(None, BODY))
+    calls.call("c2", a=(BODY, OTHER))
+    calls.call("c3", a=(OTHER, BODY))
+    calls.call("c4", a=(BODY, BODY + "x = 1\n"))
+    assert calls.told("a", BODY) == ["1-3 exact c3"]
+
+
+def test_what_a_command_adds_is_its_own(calls: Calls) -> None:
+    calls.call("c1", a=(None, BODY))
+    calls.command("c2", a=(BODY, BODY + "x = 1\n"))
+    assert calls.told("a", BODY + "x = 1\n") == ["1-3 exact c1", "4-4 exact c2"]
+
+
+def test_what_either_of_two_calls_made_is_nobodys(calls: Calls) -> None:
+    calls.call("c1", a=(None, BODY))
+    calls.call("c2", a=(BODY, BODY + "x = 1\n"))
+    hops = tuple(hop._replace(sure=False) for hop in calls.steps[-1].hops)
+    calls.steps[-1] = Step("c2", hops)
+    assert calls.told("a", BODY + "x = 1\n") == ["1-3 exact c1", "4-4 untracked -"]
 
 
 def test_what_every_project_has_is_no_copy(calls: Calls) -> None:

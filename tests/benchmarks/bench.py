@@ -108,11 +108,14 @@ ROWS = (
     Row("write of 100 KB that a rule reads, over it", "bridge 100 KB", ("bridge ping",), 40.0),
     Row("bridge ready from the cache", "bridge ready", ("bridge pass",), 8.0),
     Row("chained append in a plain one", "append chained", ("append plain",), 1.5),
+    Row("recording a command that names no file in a write", "record ls", ("record write",), 1.5),
+    Row("recording a command that writes one in it", "record sed", ("record write",), 2.5),
     Row("twenty of 100,000 records in of 2,000", "log of 100,000", ("log of 2,000",), 2.0),
     Row("decide by std/strict as a process", "process strict", ("process bare",)),
     Row(
         "why of 10,000 lines after 5,000 calls in 500", "why 5,000 calls", ("why 500 calls",), 12.0
     ),
+    Row("the same why once more in the first", "why again", ("why 5,000 calls",), 0.2),
     Row("deciding a command of 100,000 pipes", "100,000 pipes", None),
     Row("deciding a command of 100,000 parentheses", "100,000 parentheses", None),
     Row("deciding a command of one word of 10 MB", "a word of 10 MB", None),

@@ -11,10 +11,12 @@ from typing import Any, Final
 
 from measure import Subject, over
 
+from tool_intent import Guard
 from tool_intent.ledger.appending import Appender
 from tool_intent.ledger.chain import line
 from tool_intent.ledger.index import Index
 from tool_intent.ledger.queries import Wanted
+from tool_intent.ledger.recording import LedgerRecorder
 from tool_intent.ledger.records import framed, new_id, timestamp
 
 _TIMES: Final = 200
@@ -58,11 +60,34 @@ def subjects(folder: Path) -> dict[str, Subject]:
     def chain(_: int) -> None:
         appender.append("decision", BODY)
 
+    recorded = _recorded(folder / "calls")
     return {
+        **recorded,
         "append plain": over(write, range(_TIMES)),
         "append chained": over(chain, range(_TIMES)),
         "log of 2,000": _asking(folder / "small", _SMALL),
         "log of 100,000": _asking(folder / "large", _LARGE),
+    }
+
+
+def _recorded(folder: Path) -> dict[str, Subject]:
+    """Calls that are judged and recorded, and change nothing: of a tool that names a file, and of
+    shells whose command names none, and one."""
+    (folder / ".git" / "objects").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "policy.yaml").write_text("version: 1\nextends: std/baseline\n")
+    (folder / "file.py").write_text("value = 1\n" * 200)
+    recorder = LedgerRecorder("python", str(folder), {})
+    guard = Guard.load(str(folder / "policy.yaml"), cwd=str(folder), recorder=recorder)
+    why = {"intent": "See what is there", "rationale": "#412 names no file."}
+
+    def calling(tool: str, args: dict[str, str]) -> Subject:
+        return over(lambda one: guard.call(tool, one, lambda _: None), [args | why] * _TIMES)
+
+    return {
+        "record write": calling("write", {"path": "file.py", "content": ""}),
+        "record ls": calling("bash", {"command": "ls"}),
+        "record sed": calling("bash", {"command": "sed -i s/a/b/ file.py"}),
     }
 
 

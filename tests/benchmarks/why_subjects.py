@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -26,19 +27,26 @@ _HISTORIES: Final = range(40)
 
 
 def subjects(folder: Path) -> dict[str, Subject]:
-    """`why` of a whole file of 10,000 lines, from the ledger's records on."""
+    """`why` of a whole file of 10,000 lines, from the ledger's records on: for the first time, and
+    once more."""
 
-    def asked(calls: int) -> Subject:
+    def asked(calls: int, *, again: bool = False) -> Subject:
         ledger = folder / f"why-{calls}"
         text = _recorded(ledger, calls)
 
         def run() -> None:
+            if not again:
+                shutil.rmtree(ledger / "why", ignore_errors=True)
             answer = Ledger(str(ledger)).answer(["file.py"], text)
             assert len(answer.text) == len(text)
 
         return Subject(run, every=40)
 
-    return {"why 500 calls": asked(500), "why 5,000 calls": asked(5_000)}
+    return {
+        "why 500 calls": asked(500),
+        "why 5,000 calls": asked(5_000),
+        "why again": asked(4_999, again=True),
+    }
 
 
 def _recorded(folder: Path, calls: int) -> bytes:

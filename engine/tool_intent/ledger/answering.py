@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from tool_intent.ledger.attribution.hops import Author, Step, related, steps
+from tool_intent.ledger.attribution.hops import Author, Begun, Step, begun, related, steps
 from tool_intent.ledger.attribution.model import Attributed
-from tool_intent.ledger.attribution.replaying import Replay
+from tool_intent.ledger.attribution.overlaps import apart
+from tool_intent.ledger.attribution.replaying import Contents, Replay
 from tool_intent.ledger.attribution.runs import Run, runs
 from tool_intent.ledger.objects import ObjectStore, oid_of
+from tool_intent.ledger.remembering import Remembered, Seed
 from tool_intent.ledger.scanning import changes, decisions
 
 #: What is told of a call: `id`, `ts`, `tool` and, where they are known, `server`, `surface`,
@@ -53,6 +55,9 @@ class Ledger:
         `everywhere`: it knows files by their whole paths. Raises OSError where it cannot be read.
         """
         self._folder = folder
+        self._everywhere = everywhere
+        self._begun: dict[str, Begun] = {}
+        self._told: dict[str, Said] = {}
         self._objects = ObjectStore(folder or "")
         self._steps: list[Step] = []
         if folder is not None:
@@ -87,21 +92,54 @@ class Ledger:
             kept = self.content(oid)
             return kept if kept is not None or contents is None else contents(oid)
 
-        replay = Replay(content, names)
         said: dict[str, Said] = {}
+        seeds: list[Seed] = []
         for seal in sealed:
-            replay.seed(seal.path, seal.blob, seal.known)
+            seeds.append((seal.path, seal.blob, seal.known))
             said |= seal.calls
-        oid = oid_of(text)
-        replay.run(related(self._steps, names), [oid])
-        found = runs(replay.attributed(names[0], oid, text))
+        found = runs(self._attributed(names, text, seeds, content))
         ids = {author.call for run in found for author in _authors(run)}
         return Answer(text, found, {one: said[one] for one in said if one in ids} | self._said(ids))
 
+    def _attributed(
+        self, names: Sequence[str], text: bytes, seeds: Sequence[Seed], contents: Contents
+    ) -> Attributed:
+        oid, known = oid_of(text), self._apart(related(self._steps, names))
+        lost = False
+
+        def content(oid: str) -> bytes | None:
+            nonlocal lost
+            found = contents(oid)
+            lost = lost or found is None
+            return found
+
+        replay = Replay(content, names)
+        memory = None if self._folder is None else Remembered(self._folder, names, seeds)
+        done = 0 if memory is None else memory.resume(replay, known, oid, contents)
+        for seed in () if done else seeds:
+            replay.seed(*seed)
+        replay.run(known[done:], [oid])
+        # A content that is not there now may be later.
+        if memory is not None and not lost:
+            memory.keep(replay, known, done)
+        return replay.attributed(names[0], oid, text)
+
+    def _apart(self, found: list[Step]) -> list[Step]:
+        self._look_up({step.call for step in found})
+        return apart(found, self._begun)
+
     def _said(self, ids: set[str]) -> dict[str, Said]:
-        if self._folder is None or not ids:
-            return {}
-        return {record["id"]: _told(record) for record in decisions(self._folder, ids)}
+        self._look_up(ids)
+        return {one: said for one, said in self._told.items() if one in ids}
+
+    def _look_up(self, ids: set[str]) -> None:
+        """Read the decisions with these ids, but for those that were read already."""
+        missing = ids - self._begun.keys()
+        if self._folder is None or not missing:
+            return
+        for record in decisions(self._folder, missing):
+            self._begun[record["id"]] = begun(record, everywhere=self._everywhere)
+            self._told[record["id"]] = _told(record)
 
 
 def reasons(said: Said, author: Author) -> list[dict[str, Any]]:

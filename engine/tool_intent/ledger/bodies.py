@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from tool_intent.ledger.recorder import Image, Told
+from tool_intent.ledger.recorder import Changed, Image, Told
 from tool_intent.ledger.records import LONGEST_TEXT, Record, kept_value, without_absent
 from tool_intent.ledger.touching import actions, kept_arguments
 from tool_intent.runtime.pointer import escape
@@ -80,12 +80,12 @@ def decision_body(
     )
 
 
-def outcome_body(of: str, ok: bool, files: Iterable[tuple[Image, str | None]]) -> Record:
-    """The members of an outcome's record; each file with its content's id after the call."""
+def outcome_body(of: str, ok: bool, files: Iterable[Changed]) -> Record:
+    """The members of an outcome's record."""
     told = [
-        {"path": image.path, "pre": image.pre, "post": post}
-        | ({"entries": list(image.entries)} if image.entries else {})
-        for image, post in files
+        {"path": file.path, "pre": file.pre, "post": file.post}
+        | ({"entries": list(file.entries)} if file.entries else {})
+        for file in files
     ]
     return {"of": of, "ok": ok} | ({"files": told} if told else {})
 

@@ -27,14 +27,38 @@ class Told(NamedTuple):
     omitted: tuple[Any, ...] = ()
 
 
+class Edit(NamedTuple):
+    """A replacement that a call asks for at `at`, a JSON Pointer into its arguments: of the only
+    `old` in a file, or of all of them."""
+
+    at: str
+    old: bytes
+    new: bytes
+    everywhere: bool = False
+
+
 class Image(NamedTuple):
     """A file that a call may change: its place on disk, its path as recorded, its content's id
-    before the call (None: no file), and the places of the call that are about it."""
+    before the call (None: no file), the places of the call that are about it, and the replacements
+    that are asked for there. Of a file that a shell command names, `place` holds no link: what is
+    elsewhere after the call is not looked at."""
 
     place: str
     path: str
     pre: str | None
-    entries: tuple[str, ...]
+    entries: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    commanded: bool = False
+    stamp: tuple[int, ...] = ()
+
+
+class Changed(NamedTuple):
+    """What a call made of a file: ids of its contents, and the places of the call that did it."""
+
+    path: str
+    pre: str | None
+    post: str | None
+    entries: tuple[str, ...] = ()
 
 
 class Ticket(NamedTuple):

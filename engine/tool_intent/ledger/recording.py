@@ -13,12 +13,13 @@ from typing import Any, Final
 from tool_intent.ledger.appending import Appender, Receipt
 from tool_intent.ledger.bodies import decision_body, executed_digest, outcome_body
 from tool_intent.ledger.going_back import not_over
+from tool_intent.ledger.imaging import changed, images, unwritten
 from tool_intent.ledger.members import parts, text
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.place import VARIABLE, LedgerError, Worktree, ledger_folder, worktree
 from tool_intent.ledger.recorder import Image, Stretch, Ticket, Told, folded
 from tool_intent.ledger.records import Kind, Record, kept_value, new_id, without_absent
-from tool_intent.ledger.touching import images, kept_content, starting
+from tool_intent.ledger.touching import starting
 
 #: Sessions of which it is held what was recorded.
 _MOST_SESSIONS: Final = 1_000
@@ -92,7 +93,7 @@ class LedgerRecorder:
         if verdict == "deny":
             self._note_refused(told, session["id"], receipt.id)
             return None
-        return Ticket(receipt.id, files, sync, root)
+        return Ticket(receipt.id, unwritten(files), sync, root)
 
     def outcome(self, ticket: Ticket, ok: bool) -> None:
         """Keep what came of a call, and of the files that it may have changed. Raises
@@ -101,13 +102,8 @@ class LedgerRecorder:
         if opened is None:
             return
         appender, store = opened
-        seen: list[tuple[Image, str | None]] = []
-        for image in ticket.files:
-            try:
-                seen.append((image, kept_content(store, image.place)))
-            except PermissionError:
-                continue
-        body = outcome_body(ticket.id, ok, seen)
+        files = [file for image in ticket.files for file in changed(image, store)]
+        body = outcome_body(ticket.id, ok, files)
         self._append(appender, "outcome", body, ticket.session, sync=ticket.sync)
 
     def not_over(self, session: str | None, id: Any) -> Ticket | None:
@@ -120,10 +116,14 @@ class LedgerRecorder:
         if record is None:
             return None
         root = self._cwd if self._worktree is None else self._worktree.root
+        commanded = any(act.get("kind") == "exec" for act in parts(record, "actions"))
         files = tuple(
-            Image(os.path.join(root, text(file, "path")), text(file, "path"), file.get("pre"), ())
+            Image(
+                os.path.join(root, text(file, "path")), text(file, "path"), file.get("pre"),
+                commanded=commanded,
+            )
             for file in parts(record, "files")
-        )
+        )  # fmt: skip
         return Ticket(record["id"], files)
 
     def _append(

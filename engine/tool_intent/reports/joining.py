@@ -19,10 +19,14 @@ def calls_of(records: Iterable[Members]) -> tuple[tuple[Call, ...], tuple[Mark, 
     found = list(records)
     marks = tuple(_mark(record) for record in found if record.get("type") == "marker")
     pairs = joined(found)
+    place = {id(record): n for n, record in enumerate(found)}
+    spans = [(place[id(one)], None if end is None else place[id(end)]) for one, end in pairs]
     if any("imported" in decision for decision, _ in pairs):
         # Those were written when they were imported: only their times tell their order.
         pairs.sort(key=lambda pair: when(pair[0]))
-    return tuple(_call(number, *pair) for number, pair in enumerate(pairs, 1)), marks
+        spans = [(2 * n, None if end is None else 2 * n + 1) for n, (_, end) in enumerate(pairs)]
+    told = enumerate(zip(pairs, spans, strict=True), 1)
+    return tuple(_call(number, *pair, span) for number, (pair, span) in told), marks
 
 
 def _mark(record: Members) -> Mark:
@@ -30,7 +34,9 @@ def _mark(record: Members) -> Mark:
     return Mark(text(record, "ts"), text(record, "kind"), detail)
 
 
-def _call(number: int, record: Members, outcome: Members | None) -> Call:
+def _call(
+    number: int, record: Members, outcome: Members | None, span: tuple[int, int | None]
+) -> Call:
     session, call, decision = (part(record, key) for key in ("session", "call", "decision"))
     args = part(record, "args")
     verdict = text(decision, "verdict")
@@ -50,6 +56,8 @@ def _call(number: int, record: Members, outcome: Members | None) -> Call:
         reasons=tuple(Reason(*one) for one in said(record)),
         broken=tuple(_broken(rule) for rule in parts(decision, "rules")),
         files=_files(record, outcome),
+        found=tuple(Touched(text(f, "path"), _blob(f, "pre"), "") for f in parts(record, "files")),
+        span=span,
         redacted=len(parts(record, "redactions")),
         imported=text(part(record, "imported"), "from"),
         mends=text(decision, "mended"),

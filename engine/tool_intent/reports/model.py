@@ -44,7 +44,9 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A decision and what came of it. `number` counts the calls of a report from 1."""
+    """A decision and what came of it. `number` counts the calls of a report from 1; `found` are the
+    files as they were when it began, and `span` is where the decision and the outcome stand in the
+    order of what happened."""
 
     number: int
     id: str
@@ -61,6 +63,8 @@ class Call:
     reasons: tuple[Reason, ...]
     broken: tuple[Broken, ...]
     files: tuple[Touched, ...]
+    found: tuple[Touched, ...] = ()
+    span: tuple[int, int | None] = (0, None)
     redacted: int = 0
     imported: str = ""
     mends: str = ""

@@ -181,13 +181,22 @@ def _heat(calls: tuple[Call, ...]) -> Heat:
 def _untracked(calls: tuple[Call, ...], contents: Contents) -> Iterator[Untracked]:
     """Where a call found another content than the call before it had left."""
     left: dict[tuple[str, str], tuple[str | None, Call]] = {}
-    for call in calls:
-        for file in call.files:
+    begun = [(call.span[0], call) for call in calls]
+    ended = [(call.span[1], call) for call in calls if call.span[1] is not None]
+    # Calls may overlap: what one finds is what there was as it began.
+    for at, call in sorted([*begun, *ended], key=lambda event: event[0]):
+        if at == call.span[1]:
+            left |= {
+                (call.worktree, file.path): (file.post, call)
+                for file in call.files
+                if file.post != ""
+            }
+            continue
+        for file in call.found:
             place = (call.worktree, file.path)
             known = left.get(place)
             if known is not None and file.pre != "" and file.pre != known[0]:
                 hunks, _, _, note = between(known[0], file.pre, contents)
                 yield Untracked(file.path, known[1], call, hunks, note)
-            content = file.post if call.fate in ("ok", "failed") else file.pre
-            if content != "":
-                left[place] = (content, call)
+            if file.pre != "":
+                left[place] = (file.pre, call)

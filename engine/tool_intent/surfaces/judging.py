@@ -15,6 +15,7 @@ from tool_intent.compiler.loading import AsksNothing, NoneFound, load, reopen
 from tool_intent.guard.recalling import Recall
 from tool_intent.guard.recording import UNRECORDED, Recording
 from tool_intent.ledger.recorder import Recorder, Stretch, Ticket, Told
+from tool_intent.ledger.touching import needed
 from tool_intent.runtime.decision import Decision, decided
 from tool_intent.runtime.extend import Advert, collisions, extend
 from tool_intent.runtime.judge import without
@@ -53,7 +54,7 @@ class State(NamedTuple):
 class Plan(NamedTuple):
     """What to do to one tool's schema: the adverts, the schema as it is to look then, `(place,
     reason)` for what cannot be advertised, every field's name, and the arguments that may be read
-    (None: any)."""
+    or recorded (None: any)."""
 
     name: str
     adverts: tuple[Advert, ...]
@@ -178,6 +179,8 @@ class Judging:
         said = tuple(a for a in adverts if ".".join(a.at).replace(".[]", "[]") not in closed)
         self._advertised.setdefault(name, {}).update(dict.fromkeys(self._mine(name, programs)))
         reads = [p.reads for p in programs]
+        if self._recording.keeps:
+            reads += [tuple(needed(p.roles)) for p in programs]
         anything = self.state.reads_history or None in reads
         return Plan(
             name,

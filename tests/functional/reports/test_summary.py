@@ -98,6 +98,16 @@ def test_a_change_between_two_calls_is_untracked(tmp_path: Path) -> None:
     assert changed == ['RATE: Final = Decimal("0.029")']
 
 
+def test_what_a_call_that_overlaps_changed_is_not_untracked(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.change("a.py", b"1\n")
+    first, second = ledger.decide("edit", path="a.py"), ledger.decide("edit", path="a.py")
+    ledger.carry_out(second, {"a.py": b"1\n2\n"})
+    ledger.carry_out(first, {"a.py": b"1\n2\n3\n"})
+    ledger.decide("edit", path="a.py")
+    assert summary_of(ledger).untracked == ()
+
+
 def test_another_work_tree_is_another_file(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     ledger.change("a.py", b"1\n")

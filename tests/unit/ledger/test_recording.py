@@ -13,6 +13,7 @@ import pytest
 
 from tool_intent import Denied, Guard
 from tool_intent.guard.recording import ledger
+from tool_intent.ledger.appending import Appender
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.reading import records
 from tool_intent.ledger.recording import LedgerRecorder
@@ -111,6 +112,74 @@ def test_files_are_kept_as_they_were_and_as_they_became(world: World) -> None:
     assert (store.get(after["pre"]), store.get(after["post"])) == (b"a c", b"b d")
     assert [(f["path"], f["pre"]) for f in created["files"]] == [("new.py", None)]
     assert store.get(created["files"][0]["post"]) == b"n"
+
+
+def _files(record: Any, store: ObjectStore) -> list[Any]:
+    return [
+        (f["path"], *(f[k] and store.get(f[k]) for k in ("pre", "post")), f.get("entries"))
+        for f in record.get("files", ())
+    ]
+
+
+def test_each_entry_of_a_call_is_a_change_of_its_own(world: World) -> None:
+    (world.folder / "a.py").write_text("a\nc\n")
+    edits = [{"oldText": "c", "newText": "d", **WHY}, {"oldText": "a", "newText": "b", **WHY}]
+    world.call("edit", {"path": "a.py", "edits": edits}, world.write("a.py", "b\nd\n"))
+    store = ObjectStore(str(world.ledger))
+    assert _files(world.kept[1], store) == [
+        ("a.py", b"a\nc\n", b"a\nd\n", ["/edits/0"]),
+        ("a.py", b"a\nd\n", b"b\nd\n", ["/edits/1"]),
+    ]
+    # What the edits did not make is of all of them.
+    world.call("edit", {"path": "a.py", "edits": edits}, world.write("a.py", "b\nx\n"))
+    assert _files(world.kept[3], store) == [
+        ("a.py", b"b\nd\n", b"b\nx\n", ["/edits/0", "/edits/1"]),
+    ]
+
+
+def test_the_files_of_a_shell_command_are_kept_as_they_were_and_became(world: World) -> None:
+    def run(_: Any) -> None:
+        (world.folder / "a").rename(world.folder / "sub" / "b")
+        (world.folder / "link").unlink()
+        (world.folder / "link").symlink_to("/etc/passwd")
+
+    (world.folder / "sub").mkdir()
+    (world.folder / "a").write_text("a")
+    (world.folder / "link").write_text("l")
+    world.call("bash", {"command": "mv a sub/b; touch new; ln -sf /etc/passwd link", **WHY}, run)
+    decision, outcome = world.kept
+    paths = [file["path"] for file in decision["files"]]
+    assert paths == ["sub/b", "sub/b/a", "new", "link", "a"]
+    assert _files(outcome, ObjectStore(str(world.ledger))) == [
+        ("sub/b", None, b"a", None),
+        ("a", b"a", None, None),
+    ]
+
+
+def test_what_another_call_wrote_before_the_decision_was_kept_is_not_of_this_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = Appender.append
+
+    def late(self: Appender, kind: Any, *more: Any, **named: Any) -> Any:
+        if kind == "decision":
+            (world.folder / "a").write_text("another's\n")
+        return append(self, kind, *more, **named)
+
+    (world.folder / "a").write_text("")
+    (world.folder / "b").write_text("")
+    monkeypatch.setattr(Appender, "append", late)
+    world.call("bash", {"command": "tee a b", **WHY}, world.write("b", "own\n"))
+    decision, outcome = world.kept
+    assert [file["path"] for file in decision["files"]] == ["a", "b"]
+    assert [file["path"] for file in outcome["files"]] == ["b"]
+
+
+def test_a_command_is_not_taken_apart_for_a_tool_that_has_none(world: World) -> None:
+    world.call("write", {"path": "x", "content": "", "command": "echo x > a", **WHY})
+    world.call("read", {"path": "x", "command": "echo x > a", **WHY})
+    found = [[f["path"] for f in r.get("files", ())] for r in world.kept if r["type"] == "decision"]
+    assert found == [["x"], []]
 
 
 def test_a_tool_that_fails_is_an_outcome_too(world: World) -> None:

@@ -46,13 +46,22 @@ def test_a_conversation_from_hello_to_outcome(tmp_path: Path) -> None:
     (plan,) = extended["result"]["tools"]
     assert list(plan["schema"]["properties"]) == ["intent", "rationale", "path"]
     assert plan["fields"] == ["intent", "rationale"]
-    assert plan["reads"] == []
+    assert plan["reads"] == ["path"]
     assert denied["result"]["decision"] == "deny"
     assert denied["result"]["strip"] == []
     assert allowed["result"]["decision"] == "allow"
     assert allowed["result"]["strip"] == [["intent"], ["rationale"]]
     assert told["result"] == {}
     assert [s["file"] for s in status["result"]["sources"]][:1] == ["std/baseline"]
+
+
+def test_what_a_record_is_made_from_is_not_sent_as_a_digest(tmp_path: Path) -> None:
+    names = ("bash", "edit", "write")
+    tools = [{"name": name, "inputSchema": {"type": "object"}} for name in names]
+    hello = request("hello", 1, protocol=1, cwd=str(tmp_path))
+    _, extended = answers(hello, request("extend", 2, tools=tools))
+    reads = [plan["reads"] for plan in extended["result"]["tools"]]
+    assert reads == [["command"], ["edits", "path"], ["path"]]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from sys import intern
 from typing import Any, NamedTuple
@@ -18,20 +18,37 @@ class Author(NamedTuple):
 
 
 class Hop(NamedTuple):
-    """One file over one call: git blob ids of its content, None where there was no file."""
+    """One file over one call: git blob ids of its content, None where there was no file.
+
+    `sure` is false where another call was at work on the file and either may have made the change;
+    `commanded` is true of a shell command, which may bring back or copy what was there already.
+    """
 
     path: str
     pre: str | None
     post: str | None
     entries: tuple[str, ...] = ()
+    sure: bool = True
+    commanded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """All that one call changed."""
+    """All that one call changed; `seq` is the number of the record that says so, if it has one."""
 
     call: str
     hops: tuple[Hop, ...]
+    seq: int | None = None
+
+
+class Begun(NamedTuple):
+    """How a call began: the number of its decision's record, the work tree, the files that it named
+    with the ids of their contents, and whether it runs a command."""
+
+    seq: int | None
+    folder: str
+    files: Mapping[str, Any]
+    commanded: bool
 
 
 def steps(records: Iterable[dict[str, Any]], *, everywhere: bool = False) -> Iterator[Step]:
@@ -44,10 +61,7 @@ def steps(records: Iterable[dict[str, Any]], *, everywhere: bool = False) -> Ite
     folders: dict[str, str] = {}
     for record in records:
         if everywhere and record.get("type") == "decision" and "files" in record:
-            actor = record.get("actor")
-            folder = actor.get("worktree") if isinstance(actor, dict) else None
-            if isinstance(folder, str):
-                folders[record["id"]] = intern(folder)
+            folders[record["id"]] = _folder(record)
         if record.get("type") != "outcome" or not isinstance(record.get("of"), str):
             continue
         hops = _hops(record.get("files"))
@@ -56,7 +70,37 @@ def steps(records: Iterable[dict[str, Any]], *, everywhere: bool = False) -> Ite
             hops = (hop._replace(path=os.path.join(folder, hop.path)) for hop in hops)
         found = tuple(hops)
         if found:
-            yield Step(record["of"], found)
+            yield Step(record["of"], found, _seq(record))
+
+
+def begun(decision: dict[str, Any], *, everywhere: bool = False) -> Begun:
+    """How the call of a decision's record began; paths are as in `steps`."""
+    files, actions = decision.get("files"), decision.get("actions")
+    folder = _folder(decision)
+    return Begun(
+        _seq(decision),
+        folder,
+        {
+            os.path.join(folder, file["path"]) if everywhere else file["path"]: file.get("pre")
+            for file in (files if isinstance(files, list) else ())
+            if isinstance(file, dict) and isinstance(file.get("path"), str)
+        },
+        any(
+            isinstance(action, dict) and action.get("kind") == "exec"
+            for action in (actions if isinstance(actions, list) else ())
+        ),
+    )
+
+
+def _folder(decision: dict[str, Any]) -> str:
+    actor = decision.get("actor")
+    folder = actor.get("worktree") if isinstance(actor, dict) else None
+    return intern(folder) if isinstance(folder, str) else ""
+
+
+def _seq(record: dict[str, Any]) -> int | None:
+    seq = record.get("seq")
+    return seq if isinstance(seq, int) else None
 
 
 def related(all_steps: Iterable[Step], paths: Iterable[str]) -> list[Step]:
@@ -64,7 +108,7 @@ def related(all_steps: Iterable[Step], paths: Iterable[str]) -> list[Step]:
     came from."""
     kept = list(all_steps)
     wanted = set(paths)
-    sources = {hop.pre for step in kept for hop in step.hops if hop.path in wanted}
+    sources = _sources(kept, wanted)
     while True:
         before = len(wanted)
         for step in kept:
@@ -72,9 +116,19 @@ def related(all_steps: Iterable[Step], paths: Iterable[str]) -> list[Step]:
             if touched and len(step.hops) > 1:
                 wanted.update(hop.path for hop in step.hops)
             wanted.update(hop.path for hop in step.hops if hop.post in sources and hop.post)
-        sources = {hop.pre for step in kept for hop in step.hops if hop.path in wanted}
+        sources = _sources(kept, wanted)
         if len(wanted) == before:
             return [step for step in kept if any(hop.path in wanted for hop in step.hops)]
+
+
+def _sources(all_steps: Iterable[Step], paths: set[str]) -> set[str | None]:
+    """The contents that files `paths` go on from; a new one may be a copy of what there is."""
+    return {
+        hop.post if hop.pre is None else hop.pre
+        for step in all_steps
+        for hop in step.hops
+        if hop.path in paths
+    }
 
 
 def _hops(files: Any) -> Iterator[Hop]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from tool_intent.ledger.attribution.carrying import Change, carried
@@ -19,8 +19,9 @@ Contents: TypeAlias = Callable[[str], bytes | None]
 MOST_TIPS: Final = 8
 
 
-class _Tip(NamedTuple):
-    """A version that no later one goes on from."""
+class Tip(NamedTuple):
+    """A version of a file that no later one goes on from: its content's id, and what is known of
+    it."""
 
     oid: str
     known: Attributed
@@ -42,7 +43,7 @@ class Replay:
         """`names` are paths that git says are one file, renamed."""
         self._contents = contents
         self._family = dict.fromkeys(names, names[0] if names else "")
-        self._tips: dict[str, list[_Tip]] = {}
+        self._tips: dict[str, list[Tip]] = {}
         self._known: dict[str, dict[str, Attributed]] = {}
         self._needed: dict[str, int] = {}
         self._now = 0
@@ -50,7 +51,9 @@ class Replay:
     def run(self, steps: Iterable[Step], asked: Iterable[str] = ()) -> None:
         """Carry ownership over all steps. `asked` are the ids of contents to be told of later."""
         turns = [(step.call, hops) for step in steps for hops in _in_turn(step.hops)]
-        needed = {hop.pre: n for n, (_, hops) in enumerate(turns) for hop in hops if hop.pre}
+        needed = {
+            oid: n for n, (_, hops) in enumerate(turns) for hop in hops for oid in _asked_for(hop)
+        }
         self._needed = needed | dict.fromkeys([*self._known, *asked], len(turns))
         for self._now, (call, hops) in enumerate(turns):
             self._turn(call, hops)
@@ -59,6 +62,22 @@ class Replay:
         """What is known of a content from elsewhere, before any call is gone through."""
         self._needed[oid] = 1
         self._keep(path, oid, known, ())
+
+    @property
+    def tips(self) -> Mapping[str, Sequence[Tip]]:
+        """The last versions of the files, oldest first."""
+        return self._tips
+
+    def resume(self, tips: Mapping[str, Sequence[Tip]]) -> None:
+        """Begin where another replay ended, as far as the last versions of files tell."""
+        for name, of in tips.items():
+            self._tips[name] = list(of)
+            for oid, known in of:
+                self._known.setdefault(oid, {})[name] = known
+
+    def named(self, path: str) -> str:
+        """The file that a path is one of the names of."""
+        return self._family.get(path, path)
 
     def attributed(self, path: str, oid: str, text: bytes) -> Attributed:
         """The owners of the lines of a file as it is now: as they are known of just this content,
@@ -73,11 +92,14 @@ class Replay:
         for n, m in origins(hops, [one.known for one in before], after).items():
             before[n], before[m] = before[m], _Before(None, (), seen=True)
         changes = [
-            # Without what was there before, nobody can tell which lines the call made.
-            Change(one.known, text or b"", Author(call, hop.entries) if one.seen else None)
+            Change(one.known, text or b"", Author(call, hop.entries) if _tells(hop, one) else None)
             for hop, one, text in zip(hops, before, after, strict=True)
         ]
-        results = carried(changes)
+        recalled = [self._recalled(hop, text) for hop, text in zip(hops, after, strict=True)]
+        results = [
+            then if known is None else known
+            for known, then in zip(recalled, carried(changes), strict=True)
+        ]
         for hop, one, text, known in zip(hops, before, after, results, strict=True):
             if hop.post is None:
                 self._forget(hop)
@@ -88,21 +110,32 @@ class Replay:
     def _before(self, hop: Hop) -> _Before:
         if hop.pre is None:
             return _Before(None, (), seen=True)
-        here = self._known.get(hop.pre, {}).get(self._named(hop.path))
+        here = self._known.get(hop.pre, {}).get(self.named(hop.path))
         text = here.text if here is not None else self._contents(hop.pre)
         if text is None:
-            tips = self._tips.get(self._named(hop.path), [])
+            tips = self._tips.get(self.named(hop.path), [])
             return _Before(tips[-1].known if tips else None, (), seen=False)
         known, replaced = self._found(hop.path, hop.pre, text)
         return _Before(known, replaced, seen=True)
 
+    def _recalled(self, hop: Hop, text: bytes | None) -> Attributed | None:
+        """What is known of a content that a shell command put there again, or copied: it wrote
+        none of it."""
+        if not hop.commanded or hop.post is None or text is None:
+            return None
+        known = self._known.get(hop.post, {})
+        here = known.get(self.named(hop.path))
+        if here is not None or not known or not is_telling(keys(text)):
+            return here
+        return list(known.values())[-1]
+
     def _found(self, path: str, oid: str, text: bytes) -> tuple[Attributed, tuple[str, ...]]:
         """The owners of a text, and the ids of the versions that it goes on from."""
         known = self._known.get(oid, {})
-        here = known.get(self._named(path))
+        here = known.get(self.named(path))
         if here is not None:
             return here, (oid,)
-        latest = self._tips.get(self._named(path), [])[::-1]
+        latest = self._tips.get(self.named(path), [])[::-1]
         if latest:
             found, used = joined(text, [tip.known for tip in latest])
             return found, tuple(latest[n].oid for n in used)
@@ -113,13 +146,10 @@ class Replay:
 
     # --- what is kept ----------------------------------------------------------------------------
 
-    def _named(self, path: str) -> str:
-        return self._family.get(path, path)
-
     def _keep(self, path: str, oid: str, known: Attributed, replaced: Sequence[str]) -> None:
-        name = self._named(path)
+        name = self.named(path)
         tips = [tip for tip in self._tips.get(name, []) if tip.oid not in (oid, *replaced)]
-        self._tips[name] = [*tips, _Tip(oid, known)][-MOST_TIPS:]
+        self._tips[name] = [*tips, Tip(oid, known)][-MOST_TIPS:]
         if self._needed.get(oid, -1) > self._now:
             latest = self._known.setdefault(oid, {})
             latest.pop(name, None)
@@ -127,15 +157,30 @@ class Replay:
 
     def _forget(self, hop: Hop) -> None:
         """A file is gone: what comes there later is another one, unless it has the same content."""
-        name = self._named(hop.path)
+        name = self.named(hop.path)
         self._tips[name] = [tip for tip in self._tips.get(name, []) if tip.oid != hop.pre]
 
     def _release(self, hops: Iterable[Hop]) -> None:
         """Let go of contents that no later call begins with: all versions of a file at once may
         not fit into memory."""
         for hop in hops:
-            if hop.pre is not None and self._needed.get(hop.pre, -1) <= self._now:
-                self._known.pop(hop.pre, None)
+            for oid in _asked_for(hop):
+                if self._needed.get(oid, -1) <= self._now:
+                    self._known.pop(oid, None)
+
+
+def _tells(hop: Hop, before: _Before) -> bool:
+    """Whether what a call changed of a file is what it made: without what was there before, nobody
+    can tell, nor where others were at work on it."""
+    return before.seen and hop.sure
+
+
+def _asked_for(hop: Hop) -> Iterator[str]:
+    """The contents of which a call needs to know who wrote them."""
+    if hop.pre is not None:
+        yield hop.pre
+    if hop.commanded and hop.post is not None:
+        yield hop.post
 
 
 def _in_turn(hops: Sequence[Hop]) -> list[list[Hop]]:
