@@ -8,6 +8,7 @@ newest twenty for each question, and the worst ratio of the largest ledger to th
 
 from __future__ import annotations
 
+import atexit
 import sys
 import tempfile
 from itertools import combinations
@@ -16,6 +17,7 @@ from time import perf_counter, thread_time
 from typing import Any, Final
 
 from ledger_subjects import BODY
+from measure import Subject
 
 from tool_intent.ledger.chain import GENESIS, line
 from tool_intent.ledger.index import Index
@@ -78,6 +80,27 @@ def milliseconds(index: Index, wanted: Wanted) -> tuple[float, int]:
         found = len(list(index.entries(wanted, 20)))
         times.append((thread_time() - start) * 1_000)
     return sorted(times)[_TIMES // 2], found
+
+
+def subjects(folder: Path) -> dict[str, Subject]:
+    """Every question, to a small and a large ledger."""
+    folder.mkdir()
+    return {
+        "filters 10,000": _asking(folder / "small", 10_000),
+        "filters 100,000": _asking(folder / "large", 100_000),
+    }
+
+
+def _asking(folder: Path, number: int) -> Subject:
+    fill(folder, number)
+    index = Index(str(folder))
+    atexit.register(index.close)
+
+    def ask() -> None:
+        for wanted in questions():
+            list(index.entries(wanted, 20))
+
+    return Subject(ask, every=4)
 
 
 def main(numbers: list[int]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,6 +134,75 @@ def test_what_is_no_time_is_said_with_what_is(command: str, used: Command) -> No
     said = "--since last week is no time: write a date (2026-11-30), a time"
     assert said in " ".join(done.err.split())
     assert "today, yesterday, or an age (90m, 2h, 3d, 1w)" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize("format_", ["text", "json"])
+def test_log_ends_without_a_word_once_nobody_reads_on(format_: str, used: Command) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    process = subprocess.Popen(
+        [*used.program(), "log", "--format", format_], stdout=theirs, stderr=subprocess.PIPE,
+        cwd=used.cwd, env=used.environment({}),
+    )  # fmt: skip
+    os.close(theirs)
+    _, err = process.communicate(timeout=DEADLINE)
+    assert err == b""
+
+
+INTERRUPTED = """
+import os, signal, sys
+from tool_intent.cli import main
+from tool_intent.ledger import adding, verifying
+
+def interrupted(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+adding.terms_of = verifying.holds = interrupted
+sys.argv[0] = "tool-intent"
+main()
+"""
+
+
+@pytest.mark.parametrize("command", ["log", "verify"])
+def test_an_interrupt_ends_long_reading_in_a_line(command: str, used: Command) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, command], capture_output=True, cwd=used.cwd,
+        env=used.environment({}), timeout=DEADLINE, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert done.stderr.startswith(b"tool-intent: interrupted: ")
+    assert done.stderr.count(b"\n") == 1
+    assert len(log(used)) == 3
+
+
+SHOWN = """
+import sys
+from tool_intent.cli import main, progress
+progress._SILENT = 0.0
+sys.argv[1:] = ["verify"]
+main()
+"""
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_how_far_verify_is_is_told_on_a_terminal_alone(terminal: bool, used: Command) -> None:
+    ours, theirs = os.openpty() if terminal else os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-c", SHOWN], stdout=subprocess.PIPE, stderr=theirs,
+        cwd=used.cwd, env=used.environment({"TERM": "xterm"}),
+    )  # fmt: skip
+    os.close(theirs)
+    out, _ = process.communicate(timeout=DEADLINE)
+    try:
+        told = os.read(ours, 1 << 16)
+    except OSError:  # what a terminal without a reader says at its end
+        told = b""
+    os.close(ours)
+    assert process.returncode == 0
+    assert out.startswith(b"6 records in 1 segment")
+    assert (b"Verifying the ledger" in told) is terminal
+    assert terminal or told == b""
 
 
 @pytest.mark.usefixtures("interrupts")

@@ -88,6 +88,8 @@ def log(
         index.close()
         if follow_:
             _follow(folder, wanted, family, show)
+    except BrokenPipeError:
+        out.on_broken_pipe()  # nobody reads on: as where rich finds that out
     except OSError as error:
         fail(f"the ledger cannot be read: {error.filename}: {error.strerror}")
 
