@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from tool_intent.cli.terminal import fail
 from tool_intent.cli.versions import Versions
 from tool_intent.ledger.answering import Ledger, Sealed
-from tool_intent.ledger.objects import LARGEST, oid_of
+from tool_intent.ledger.objects import LARGEST
 from tool_intent.ledger.place import (
     NAME,
     LedgerError,
@@ -108,7 +108,7 @@ def _in_repository(file: str, path: str, here: Worktree, text: bytes) -> Asked:
     name = os.path.relpath(path, here.root)
     commit = _head(versions)
     names = [name] if commit is None else _names(versions, commit, name)
-    sealed = versions.sealed(commit, names, oid_of(text))
+    sealed = versions.sealed(commit, names, text)
     return Asked(file, names, text, _knowing(here, names), sealed, versions.content)
 
 
@@ -127,7 +127,7 @@ def _committed(file: str, path: str, here: Worktree | None, rev: str) -> Asked:
         fail(f"{file}: it is larger than {LARGEST >> 20} MiB in {rev}, or cannot be read")
     shown = f"{rev}:{name}"
     expect_text(shown, text)
-    sealed = versions.sealed(commit, names, oid_of(text))
+    sealed = versions.sealed(commit, names, text)
     return Asked(shown, names, text, _knowing(here, names), sealed, versions.content)
 
 

@@ -79,7 +79,7 @@ def seal(
         commit = versions.commit(rev)
         answers = _sealable(versions, commit, ledger, here.root)
         if answers:
-            versions.annotate(commit, note_of(answers))
+            versions.annotate(commit, note_of(answers, len(commit)))
     except GitError as error:
         fail(f"{rev} cannot be sealed: {error.reason}")
     calls = {call for answer in answers.values() for call in answer.calls}
@@ -104,7 +104,7 @@ def _sealable(versions: Versions, commit: str, ledger: Ledger, root: str) -> dic
         if text is None or b"\0" in text:
             continue
         names = versions.names(commit, path)
-        sealed = versions.sealed(commit, names, blob)
+        sealed = versions.sealed(commit, names, text)
         names += [os.path.join(root, name) for name in names]
         answer = ledger.answer(names, text, sealed, versions.content)
         if answer.calls:

@@ -19,7 +19,8 @@ Said: TypeAlias = dict[str, Any]
 
 
 class Sealed(NamedTuple):
-    """A version of a file whose owners were frozen, and what is known of their calls."""
+    """A version of a file whose owners were frozen, its content's id in a ledger, and what is known
+    of their calls."""
 
     path: str
     blob: str

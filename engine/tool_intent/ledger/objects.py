@@ -6,12 +6,13 @@ import os
 import stat
 import zlib
 from contextlib import suppress
-from hashlib import sha1
+from hashlib import sha1, sha256
 from typing import Final
 
 #: Bytes of a content that is kept; of a larger one only its name is known.
 LARGEST: Final = 64 << 20
 _CHUNK: Final = 1 << 20
+_SHA256_DIGITS: Final = 64
 #: Speed counts more than size: this stands between a call and its tool.
 _LEVEL: Final = 1
 
@@ -19,6 +20,14 @@ _LEVEL: Final = 1
 def oid_of(data: bytes) -> str:
     """The git blob id of a content: 40 hexadecimal digits."""
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def git_id_of(data: bytes, digits: int) -> str:
+    """The blob id of a content in a repository whose ids have 40 or 64 hexadecimal digits. A ledger
+    names contents by the shorter ones, whatever the repository has."""
+    if digits == _SHA256_DIGITS:
+        return sha256(b"blob %d\0" % len(data) + data).hexdigest()
+    return oid_of(data)
 
 
 class ObjectStore:
