@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -134,6 +136,20 @@ def test_what_is_no_time_is_said_with_what_is(command: str, used: Command) -> No
     said = "--since last week is no time: write a date (2026-11-30), a time"
     assert said in " ".join(done.err.split())
     assert "today, yesterday, or an age (90m, 2h, 3d, 1w)" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize("rows", ["x'ffff'", "x'01'", "7", "NULL"])
+def test_a_damaged_index_is_said_and_made_anew_once_it_is_gone(rows: str, used: Command) -> None:
+    assert len(log(used)) == 3
+    path = used.cwd / ".git" / "tool-intent" / "index.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute(f"UPDATE postings SET rows = {rows}")
+    done = used("log", "--tool", "bash")
+    assert (done.code, done.out) == (2, "")
+    assert "the index of the ledger is damaged" in done.err
+    assert f"delete {path}, and ask again" in done.err
+    path.unlink()
+    assert len(log(used, "--tool", "bash")) == 2
 
 
 @pytest.mark.parametrize("format_", ["text", "json"])

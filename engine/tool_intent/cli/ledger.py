@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 from contextlib import suppress
 from enum import StrEnum
@@ -17,7 +18,7 @@ from tool_intent.cli.options import Format, Formatted
 from tool_intent.cli.progress import progress
 from tool_intent.cli.terminal import STYLES, fail, out, styled, visible
 from tool_intent.ledger.families import Family
-from tool_intent.ledger.index import Index
+from tool_intent.ledger.index import NAME, Index
 from tool_intent.ledger.members import part, parts, text
 from tool_intent.ledger.place import LedgerError, ledger_folder, worktree
 from tool_intent.ledger.queries import Entry, Wanted, follow, matches
@@ -88,6 +89,11 @@ def log(
         index.close()
         if follow_:
             _follow(folder, wanted, family, show)
+    except sqlite3.Error as error:
+        fail(
+            f"the index of the ledger is damaged ({error}): delete {os.path.join(folder, NAME)},"
+            " and ask again; it is made anew from the records"
+        )
     except BrokenPipeError:
         out.on_broken_pipe()  # nobody reads on: as where rich finds that out
     except OSError as error:

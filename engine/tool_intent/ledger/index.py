@@ -66,7 +66,7 @@ class Index:
 
     def entries(self, wanted: Wanted, last: int | None = None) -> Iterator[Entry]:
         """The decisions that are wanted, oldest first, each with its outcome; of more than `last`
-        the newest."""
+        the newest. Raises OSError, and sqlite3.Error where the index was damaged."""
         family = None if wanted.session is None else self.family(wanted.session)
         if last is None:
             found = self._wanted(wanted, family, newest_first=False)
@@ -218,7 +218,6 @@ def _prepare(database: sqlite3.Connection) -> None:
     if version != _VERSION:
         if version or database.execute("SELECT 1 FROM sqlite_master").fetchone():
             raise sqlite3.DatabaseError("an index of another version")
-        # What can be made again need not survive a power cut.
-        database.execute("PRAGMA journal_mode = MEMORY")
         database.executescript(f"BEGIN;{_TABLES}PRAGMA user_version = {_VERSION};COMMIT;")
-    database.execute("PRAGMA synchronous = OFF")
+    # With a journal: who is killed in the middle must not leave half of what a segment holds.
+    database.execute("PRAGMA synchronous = NORMAL")

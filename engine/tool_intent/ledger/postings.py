@@ -71,21 +71,16 @@ class Postings:
 
     def find(self, where: str, values: list[str], first: int, last: int) -> dict[int, Rows]:
         """The rows that have a term of which `where` is true, an SQL condition on `kind` and
-        `name`; by block, from block `first` to `last`."""
+        `name`; by block, from block `first` to `last`. Raises sqlite3.Error, where what is stored
+        is no set, too."""
         query = (
             f"SELECT block, rows FROM terms JOIN postings USING (term) WHERE {where}"  # noqa: S608
             " AND block BETWEEN ? AND ?"
         )
-        found: dict[int, Rows] = {}
-        sparse: dict[int, array[int]] = {}
-        for block, stored in self._database.execute(query, [*values, first, last]):
-            if len(stored) == BLOCK // 8:
-                found[block] = found.get(block, 0) | _unpacked(stored)
-            else:
-                sparse.setdefault(block, array("H")).frombytes(stored)
-        for block, bits in sparse.items():
-            found[block] = found.get(block, 0) | _set(bits)
-        return found
+        try:
+            return _united(self._database.execute(query, [*values, first, last]))
+        except (IndexError, TypeError, ValueError) as error:
+            raise sqlite3.DatabaseError("what is stored is no set of rows") from error
 
     def _number(self, term: Term) -> int:
         known = self._known.get(term)
@@ -99,6 +94,19 @@ class Postings:
                 self._known.clear()
             known = self._known[term] = int(row[0])
         return known
+
+
+def _united(sets: Iterable[tuple[int, bytes]]) -> dict[int, Rows]:
+    found: dict[int, Rows] = {}
+    sparse: dict[int, array[int]] = {}
+    for block, stored in sets:
+        if len(stored) == BLOCK // 8:
+            found[block] = found.get(block, 0) | _unpacked(stored)
+        else:
+            sparse.setdefault(block, array("H")).frombytes(stored)
+    for block, bits in sparse.items():
+        found[block] = found.get(block, 0) | _set(bits)
+    return found
 
 
 def _set(bits: Iterable[int]) -> Rows:

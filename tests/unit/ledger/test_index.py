@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -235,3 +237,31 @@ def test_members_of_another_type_stop_nobody(tmp_path: Path) -> None:
     for wanted in (Wanted(), Wanted(tool="edit"), Wanted(session=""), Wanted(path="src")):
         assert asked(tmp_path, wanted) == by_reading(tmp_path, wanted)
     assert len(asked(tmp_path)) == len(ODD)
+
+
+KILLED = """
+import os, signal, sys
+from tool_intent.ledger import adding, choosing, postings
+from tool_intent.ledger.index import Index
+adding.BLOCK = choosing.BLOCK = postings.BLOCK = 16
+real, calls = adding.Adding.flush, []
+
+def flush(self):
+    # What does not fit in one page of memory is in the file before it is committed.
+    self._database.execute("PRAGMA cache_size = 1")
+    real(self)
+    calls.append(1)
+    if len(calls) == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+adding.Adding.flush = flush
+Index(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("flushes", ["1", "3"])
+def test_who_is_killed_while_indexing_leaves_no_half_of_it(flushes: str, folder: Path) -> None:
+    command = [sys.executable, "-c", KILLED, str(folder), flushes]
+    assert subprocess.run(command, check=False).returncode == -9
+    for wanted in (Wanted(), Wanted(tool="bash"), Wanted(session="s1")):
+        assert asked(folder, wanted) == by_reading(folder, wanted)
