@@ -14,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from tool_intent.ledger.chain import line
+
 from .command import ASSETS, DEADLINE, Command, call, reasoned
 
 WHY = {"intent": "Refuse expired sessions", "rationale": "#412: login() checks too late."}
+CALL = reasoned("bash", command="true")
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +115,26 @@ def test_ti_075_verify_reports_a_bad_line_and_log_shows_the_others(used: Command
     (found,) = done.answers
     assert [(p["place"], p["fault"]) for p in found["problems"]] == [(f"{path.name}:2", "line")]
     assert len(log(used)) == 3
+    why = used("why", "src/a.py")
+    assert (why.code, "exact" in why.out) == (0, True)
+    assert "a line of the ledger cannot be read, and may have told more" in why.err
+    assert f"{path.name}:2: the line is no JSON" in why.err
+
+
+def test_a_record_of_a_newer_version_is_passed_over_told_and_gone_on_from(used: Command) -> None:
+    (path,) = (used.cwd / ".git" / "tool-intent").glob("*.jsonl")
+    newest = json.loads(path.read_bytes().splitlines()[-1])
+    body = {"v": "tool-intent.record/2", "type": "decision", "seq": newest["seq"] + 1, "id": "x"}
+    text, head = line(body | {"ts": "2999-01-01T00:00:00.000Z", "prev": newest["hash"], "new": []})
+    with path.open("ab") as file:
+        file.write(text)
+    assert len(log(used)) == 3
+    assert "another version, tool-intent.record/2" in used("verify").out
+    assert "another version, tool-intent.record/2" in used("why", "src/a.py").err
+    assert used("run", "--session", "-", "--workspace", ".", stdin=json.dumps(CALL)).code == 0
+    assert len(log(used)) == 4
+    after = [json.loads(one) for one in path.read_bytes().splitlines()]
+    assert head in [one["prev"] for one in after]
 
 
 @pytest.mark.parametrize(

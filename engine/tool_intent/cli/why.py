@@ -9,7 +9,7 @@ import typer
 
 from tool_intent.cli.asked import Span, asked, no_record, opened, parted
 from tool_intent.cli.options import Format, Formatted
-from tool_intent.cli.terminal import fail, out, visible
+from tool_intent.cli.terminal import err, fail, out, visible
 from tool_intent.cli.versions import Versions
 from tool_intent.cli.why_text import told
 from tool_intent.ledger.answering import Answer, Ledger
@@ -47,6 +47,7 @@ def why(
     if not about.ledger.steps and not about.sealed:
         fail(no_record(os.path.dirname(os.path.realpath(file))))
     answer = about.ledger.answer(about.names, about.text, about.sealed, about.contents)
+    _warn(about.ledger)
     if span is not None:
         answer = answer.within(span.start, min(span.end, lines))
     if format_ is Format.JSON:
@@ -78,6 +79,7 @@ def seal(
         versions = Versions(here.root)
         commit = versions.commit(rev)
         answers = _sealable(versions, commit, ledger, here.root)
+        _warn(ledger)
         if answers:
             versions.annotate(commit, note_of(answers, len(commit)))
     except GitError as error:
@@ -110,6 +112,15 @@ def _sealable(versions: Versions, commit: str, ledger: Ledger, root: str) -> dic
         if answer.calls:
             found[path] = answer
     return found
+
+
+def _warn(ledger: Ledger) -> None:
+    """Say that part of a ledger could not be read, and so is not in the answer."""
+    number, first = ledger.unreadable.count, ledger.unreadable.first
+    if number:
+        lines = "a line" if number == 1 else f"{number:,} lines"
+        text = f"{lines} of the ledger cannot be read, and may have told more (tool-intent verify)"
+        err.print(visible(f"tool-intent: {text}; {first}"))
 
 
 def _mark(root: str, detail: dict[str, Any]) -> None:

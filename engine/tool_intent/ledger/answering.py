@@ -10,7 +10,7 @@ from tool_intent.ledger.attribution.model import Attributed
 from tool_intent.ledger.attribution.replaying import Replay
 from tool_intent.ledger.attribution.runs import Run, runs
 from tool_intent.ledger.objects import ObjectStore, oid_of
-from tool_intent.ledger.scanning import changes, decisions
+from tool_intent.ledger.scanning import Unreadable, changes, decisions
 
 #: What is told of a call: `id`, `ts`, `tool` and, where they are known, `server`, `surface`,
 #: `session`, `agent`, `model`, `verdict`, and `entries` as the call's record has them; `sealed` is
@@ -56,8 +56,10 @@ class Ledger:
         self._folder = folder
         self._objects = ObjectStore(folder or "")
         self._steps: list[Step] = []
+        #: The lines that were passed over.
+        self.unreadable = Unreadable()
         if folder is not None:
-            found = changes(folder, decisions=everywhere)
+            found = changes(folder, decisions=everywhere, unreadable=self.unreadable)
             self._steps += steps(found, everywhere=everywhere)
 
     @property
