@@ -297,3 +297,22 @@ def test_a_required_record_that_cannot_be_kept_stops_the_call(
     assert done.code == 1
     assert "this call cannot be recorded" in done.out
     assert not (used.cwd / "c.py").exists()
+
+
+def test_a_ledger_that_can_only_be_read_is_asked_all_the_same(used: Command) -> None:
+    folder = used.cwd / ".git" / "tool-intent"
+    for path in (*folder.iterdir(), folder):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        for command in (("log", "--tool", "bash"), ("verify",), ("why", "src/a.py")):
+            done = used(*command, restricted="no-override")
+            assert (done.code, done.err) == (0, ""), command
+        assert "allow bash exit 3 failed" in used("log", restricted="no-override").out
+        assert not (folder / "index.sqlite").exists()
+    finally:
+        folder.chmod(0o755)
+
+
+def test_a_full_disk_hides_nothing_from_log(used: Command) -> None:
+    done = used("log", "--format", "json", restricted="no-space")
+    assert (done.code, done.err, len(done.answers)) == (0, "", 3)

@@ -146,6 +146,58 @@ def test_the_lines_count_and_not_what_the_index_says_of_them(what: str, folder: 
     assert asked(folder, Wanted(tool="bash")) == by_reading(folder, Wanted(tool="bash"))
 
 
+def test_swapped_segments_are_told_in_the_order_of_their_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(appending, "LARGEST", 4_000)
+    fill(tmp_path, range(20))
+    before = asked(tmp_path)
+    first, second, *_ = sorted(tmp_path.glob("*.jsonl"))
+    texts = second.read_bytes(), first.read_bytes()
+    first.write_bytes(texts[0])
+    second.write_bytes(texts[1])
+    answer = asked(tmp_path)
+    assert answer == by_reading(tmp_path, Wanted()) != before
+    assert len(answer) == len(before)
+
+
+def test_what_was_written_while_the_clock_was_back_is_found_by_its_time(tmp_path: Path) -> None:
+    for begin in (1_796_040_000.0, 1_796_030_000.0, 1_796_050_000.0):
+        fill(tmp_path, range(10), begin)
+    times = [entry.decision["ts"] for entry in asked(tmp_path)]
+    assert times != sorted(times)
+    for since in (times[0], times[12], times[25], "2026-11-30T10:00:00.000Z"):
+        wanted = Wanted(since=since)
+        assert asked(tmp_path, wanted) == by_reading(tmp_path, wanted)
+        assert asked(tmp_path, wanted, last=3) == by_reading(tmp_path, wanted)[-3:]
+
+
+ASKING = """
+import sys
+from tool_intent.ledger.index import Index
+from tool_intent.ledger.queries import Wanted
+for _ in range(5):
+    index = Index(sys.argv[1])
+    seqs = [entry.decision["seq"] for entry in index.entries(Wanted(tool="bash"))]
+    assert seqs == sorted(set(seqs)), seqs
+    print(len(seqs))
+    index.close()
+"""
+
+
+def test_several_that_ask_while_one_writes_see_every_record_once(folder: Path) -> None:
+    command = [sys.executable, "-c", ASKING, str(folder)]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    while any(process.poll() is None for process in processes):
+        fill(folder, range(60, 63), 1_796_060_000.0)
+    for process in processes:
+        counts = [int(count) for count in process.communicate()[0].split()]
+        assert process.returncode == 0
+        assert len(counts) == 5
+        assert counts == sorted(counts)
+    assert asked(folder) == by_reading(folder, Wanted())
+
+
 def test_the_index_is_private(folder: Path) -> None:
     asked(folder)
     assert os.stat(folder / NAME).st_mode & 0o777 == 0o600

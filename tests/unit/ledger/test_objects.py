@@ -116,3 +116,15 @@ def test_a_writer_whose_draft_was_cleared_writes_it_again(
     monkeypatch.setattr(os, "replace", cleared)
     assert store.get(store.put(b"a")) == b"a"
     assert not any((tmp_path / "objects" / "drafts").iterdir())
+
+
+def test_a_file_of_100_mb_is_named_as_git_names_it_and_not_kept(tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.write(b"begin")
+        file.truncate(100 << 20)
+    git = subprocess.run(
+        ["git", "hash-object", "--no-filters", tmp_path / "large"], capture_output=True, check=True
+    )
+    store = ObjectStore(str(tmp_path / "ledger"))
+    assert store.put_file(str(tmp_path / "large")) == git.stdout.decode().strip()
+    assert not (tmp_path / "ledger").exists()
