@@ -1,4 +1,5 @@
-"""Repositories whose ids are SHA-256: a ledger names contents in its own way, notes as git does."""
+"""`seal` and `why` in repositories that are unlike most: with ids of SHA-256, where a ledger names
+contents in its own way and notes as git does; with several work trees, odd names, large files."""
 
 from __future__ import annotations
 
@@ -64,3 +65,27 @@ def test_a_clone_answers_by_the_notes_and_goes_on_from_them(here: Command, tmp_p
     git(there.cwd, "commit", "--quiet", "--all", "--message=floor")
     assert there("seal").code == 0
     assert states(there, "fees.py", "--rev", "HEAD") == ["exact", "untracked"]
+
+
+def test_a_linked_work_tree_is_sealed_without_what_has_no_lines(home: Path, tmp_path: Path) -> None:
+    main, linked = tmp_path / "main", tmp_path / "linked"
+    main.mkdir()
+    git(main, "init", "--quiet")
+    assert "there is no commit `HEAD`" in Command(home, main)("seal").err
+    git(main, "commit", "--quiet", "--allow-empty", "--message=begin")
+    git(main, "worktree", "add", "--quiet", str(linked))
+    command = Command(home, linked)
+    said = json.dumps(CALL | {"path": "fees\nof.py"})
+    done = command("run", "write", said, "--policy", "std/baseline", "--workspace", ".")
+    assert done.code == 0, done
+    (linked / "binary").write_bytes(b"\0\1")
+    with (linked / "large").open("wb") as file:
+        file.truncate(100 << 20)
+    git(linked, "add", ".")
+    git(linked, "commit", "--quiet", "--message=rate")
+    (sealed,) = command("seal", "--format", "json").answers
+    assert sealed["files"] == ["fees\nof.py"]
+    assert states(command, "fees\nof.py") == ["exact"]
+    assert len(command("log", "--path", "fees\nof.py", "--format", "json").answers) == 1
+    (segment,) = (main / ".git" / "tool-intent").glob("*.jsonl")
+    assert b'"kind":"sealed"' in segment.read_bytes()
