@@ -89,3 +89,23 @@ def test_a_linked_work_tree_is_sealed_without_what_has_no_lines(home: Path, tmp_
     assert len(command("log", "--path", "fees\nof.py", "--format", "json").answers) == 1
     (segment,) = (main / ".git" / "tool-intent").glob("*.jsonl")
     assert b'"kind":"sealed"' in segment.read_bytes()
+
+
+def test_a_submodule_is_sealed_by_the_ledger_of_the_repository_around_it(
+    home: Path, tmp_path: Path
+) -> None:
+    around = tmp_path / "around"
+    (around / "sub").mkdir(parents=True)
+    git(around, "init", "--quiet")
+    git(around / "sub", "init", "--quiet")
+    command = Command(home, around)
+    said = json.dumps(CALL | {"path": "sub/fees.py"})
+    done = command("run", "write", said, "--policy", "std/baseline", "--workspace", ".")
+    assert done.code == 0, done
+    git(around / "sub", "add", ".")
+    git(around / "sub", "commit", "--quiet", "--message=rate")
+    (sealed,) = command("seal", "--format", "json", cwd=around / "sub").answers
+    assert sealed["files"] == ["fees.py"]
+    assert len(list((around / ".git" / "tool-intent").glob("*.jsonl"))) == 1
+    (around / ".git" / "tool-intent").rename(tmp_path / "gone")
+    assert "(sealed)" in command("why", "sub/fees.py").out
