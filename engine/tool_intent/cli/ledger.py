@@ -18,7 +18,7 @@ from tool_intent.cli.options import Format, Formatted
 from tool_intent.cli.progress import progress
 from tool_intent.cli.terminal import STYLES, fail, out, styled, visible
 from tool_intent.ledger.families import Family
-from tool_intent.ledger.index import NAME, Index
+from tool_intent.ledger.index import NAME, Index, is_busy
 from tool_intent.ledger.members import part, parts, text
 from tool_intent.ledger.place import LedgerError, ledger_folder, worktree
 from tool_intent.ledger.queries import Entry, Wanted, follow, matches
@@ -90,6 +90,8 @@ def log(
         if follow_:
             _follow(folder, wanted, family, show)
     except sqlite3.Error as error:
+        if is_busy(error):
+            fail("another process indexes the ledger anew: ask again in a minute")
         fail(
             f"the index of the ledger is damaged ({error}): delete {os.path.join(folder, NAME)},"
             " and ask again; it is made anew from the records"

@@ -35,6 +35,8 @@ CREATE TABLE blocks (block INTEGER PRIMARY KEY, oldest TEXT, newest TEXT);
 CREATE TABLE started (parent TEXT, child TEXT, PRIMARY KEY (parent, child)) WITHOUT ROWID;
 {TABLES}"""
 _BATCH: Final = 5_000
+#: Seconds to wait for another process that writes to the index.
+_PATIENCE: Final = 30.0
 
 
 class Index:
@@ -50,8 +52,11 @@ class Index:
         try:
             self._take_on(_opened(os.path.join(folder, NAME)))
             self._update()
-        except sqlite3.Error:
-            self._again()
+        except sqlite3.Error as error:
+            if is_busy(error):
+                self._in_memory()  # who is at it for so long must not lose it
+            else:
+                self._again()
 
     def close(self) -> None:
         """Let go of all files."""
@@ -119,8 +124,11 @@ class Index:
             self._take_on(_opened(path))
             self._update()
         except (OSError, sqlite3.Error):
-            self._take_on(_opened(":memory:"))
-            self._update()
+            self._in_memory()
+
+    def _in_memory(self) -> None:
+        self._take_on(_opened(":memory:"))
+        self._update()
 
     def _take_on(self, database: sqlite3.Connection) -> None:
         with suppress(sqlite3.Error):
@@ -128,13 +136,12 @@ class Index:
         self._database = database
 
     def _update(self) -> None:
+        if self._is_whole(segments(self._folder), self._known()):
+            return
         with self._database:
-            found = segments(self._folder)
-            known = self._known()
-            if not found and not known:
-                return
             self._database.execute("BEGIN IMMEDIATE")
-            known = self._known()
+            # Only now: another process may have seen more, and indexed it.
+            found, known = segments(self._folder), self._known()
             if not self._go_on(found, known):
                 self._forget()
                 known = {}
@@ -155,6 +162,14 @@ class Index:
         before = found[: len(known)]
         return {segment.name for segment in before} == set(known) and all(
             _is_still(segment, known[segment.name]) for segment in before
+        )
+
+    def _is_whole(self, found: list[Segment], known: dict[str, tuple[Any, ...]]) -> bool:
+        """Whether there is nothing to add."""
+        return (
+            len(found) == len(known)
+            and self._go_on(found, known)
+            and all(os.stat(one.path).st_size == known[one.name][1] for one in found)
         )
 
     def _forget(self) -> None:
@@ -204,7 +219,7 @@ def _opened(path: str) -> sqlite3.Connection:
     if path != ":memory:":
         with suppress(OSError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-    database = sqlite3.connect(path, timeout=30, isolation_level=None)
+    database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
     try:
         _prepare(database)
     except sqlite3.Error:
@@ -214,10 +229,23 @@ def _opened(path: str) -> sqlite3.Connection:
 
 
 def _prepare(database: sqlite3.Connection) -> None:
-    (version,) = database.execute("PRAGMA user_version").fetchone()
-    if version != _VERSION:
-        if version or database.execute("SELECT 1 FROM sqlite_master").fetchone():
-            raise sqlite3.DatabaseError("an index of another version")
-        database.executescript(f"BEGIN;{_TABLES}PRAGMA user_version = {_VERSION};COMMIT;")
+    if _version(database) != _VERSION:
+        with database:
+            database.execute("BEGIN IMMEDIATE")
+            if _version(database) != _VERSION:  # or another process has just made it
+                if database.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    raise sqlite3.DatabaseError("an index of another version")
+                for statement in _TABLES.split(";"):
+                    database.execute(statement)
+                database.execute(f"PRAGMA user_version = {_VERSION}")
     # With a journal: who is killed in the middle must not leave half of what a segment holds.
     database.execute("PRAGMA synchronous = NORMAL")
+
+
+def _version(database: sqlite3.Connection) -> int:
+    return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another process was at the index for too long."""
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY

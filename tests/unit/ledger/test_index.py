@@ -6,13 +6,14 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tool_intent.ledger import adding, appending, choosing, postings
+from tool_intent.ledger import adding, appending, choosing, index, postings
 from tool_intent.ledger.adding import Adding
 from tool_intent.ledger.appending import Appender
 from tool_intent.ledger.families import Family
@@ -195,6 +196,46 @@ def test_several_that_ask_while_one_writes_see_every_record_once(folder: Path) -
         assert process.returncode == 0
         assert len(counts) == 5
         assert counts == sorted(counts)
+    assert asked(folder) == by_reading(folder, Wanted())
+
+
+def test_an_index_that_another_process_holds_is_left_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = asked(folder)
+    fill(folder, range(60, 62), 1_796_060_000.0)
+    monkeypatch.setattr(index, "_PATIENCE", 0.1)
+    with closing(sqlite3.connect(folder / NAME, isolation_level=None)) as other:
+        for lock in ("IMMEDIATE", "EXCLUSIVE"):
+            other.execute(f"BEGIN {lock}")
+            other.execute("DELETE FROM decisions WHERE row = 0")
+            assert asked(folder)[:-2] == expected
+            other.execute("ROLLBACK")
+        file = (folder / NAME).stat().st_ino
+    assert asked(folder) == by_reading(folder, Wanted())
+    assert (folder / NAME).stat().st_ino == file
+
+
+def test_an_index_that_is_up_to_date_is_read_while_another_process_means_to_write(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = asked(folder)
+    monkeypatch.setattr(Index, "_in_memory", None)
+    with closing(sqlite3.connect(folder / NAME, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert asked(folder) == expected
+
+
+def test_a_segment_that_another_process_saw_first_does_not_begin_the_index_anew(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(appending, "LARGEST", 4_000)
+    fill(folder, range(60, 70), 1_796_060_000.0)
+    asked(folder)
+    now = index.segments(str(folder))
+    seen = iter([now[:-1]])  # as it was when this process looked first
+    monkeypatch.setattr(index, "segments", lambda _: next(seen, now))
+    monkeypatch.setattr(Index, "_forget", None)
     assert asked(folder) == by_reading(folder, Wanted())
 
 
