@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import bridge_subjects
 import fluff_subjects
 import ledger_subjects
+import log_subjects
 import mcp_subjects
 import peers
 import rank_subjects
@@ -111,6 +112,12 @@ ROWS = (
     Row("recording a command that names no file in a write", "record ls", ("record write",), 1.5),
     Row("recording a command that writes one in it", "record sed", ("record write",), 2.5),
     Row("twenty of 100,000 records in of 2,000", "log of 100,000", ("log of 2,000",), 2.0),
+    Row(
+        "every two filters, of 100,000 records in 10,000",
+        "filters 100,000",
+        ("filters 10,000",),
+        2.5,
+    ),
     Row("decide by std/strict as a process", "process strict", ("process bare",)),
     Row(
         "why of 10,000 lines after 5,000 calls in 500", "why 5,000 calls", ("why 500 calls",), 12.0
@@ -160,6 +167,7 @@ def _subjects(folder: Path) -> tuple[dict[str, Subject], dict[str, str]]:
     subjects |= rule_subjects.hostile(folder)
     subjects |= bridge_subjects.subjects(folder)
     subjects |= ledger_subjects.subjects(folder / "ledgers")
+    subjects |= log_subjects.subjects(folder / "logs")
     subjects |= why_subjects.subjects(folder)
     return subjects, absent
 

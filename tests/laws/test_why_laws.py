@@ -34,11 +34,11 @@ def test_an_alignment_rises_in_both_sequences_and_pairs_what_is_equal(
     assert aligned(a, a, lambda one: True) == [(n, n) for n in range(len(a))]
 
 
-@given(_histories)
+@given(_histories, st.sampled_from([40, 64]))
 @settings(max_examples=examples(dev=5, ci=200))
-def test_what_was_sealed_says_the_same_as_the_ledger(made: History) -> None:
+def test_what_was_sealed_says_the_same_as_the_ledger(made: History, digits: int) -> None:
     found = _told(made, "file")
-    note = note_of({"file": Answer(found.text, runs(found), {})})
+    note = note_of({"file": Answer(found.text, runs(found), {})}, digits)
     assert note.isascii()
     sealed = sealed_in(note, "file", found.text)
     assert sealed is not None

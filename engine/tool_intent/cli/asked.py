@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from tool_intent.cli.terminal import fail
 from tool_intent.cli.versions import Versions
 from tool_intent.ledger.answering import Ledger, Sealed
-from tool_intent.ledger.objects import LARGEST, oid_of
+from tool_intent.ledger.objects import LARGEST
 from tool_intent.ledger.place import (
     NAME,
     LedgerError,
@@ -108,8 +108,10 @@ def _in_repository(file: str, path: str, here: Worktree, text: bytes) -> Asked:
     name = os.path.relpath(path, here.root)
     commit = _head(versions)
     names = [name] if commit is None else _names(versions, commit, name)
-    sealed = versions.sealed(commit, names, oid_of(text))
-    return Asked(file, names, text, _knowing(here, names), sealed, versions.content)
+    sealed = versions.sealed(commit, names, text)
+    ledger, roots = knowing(here, names)
+    names = names_in(here, names, roots)
+    return Asked(file, names, text, ledger, sealed, versions.content)
 
 
 def _committed(file: str, path: str, here: Worktree | None, rev: str) -> Asked:
@@ -127,26 +129,36 @@ def _committed(file: str, path: str, here: Worktree | None, rev: str) -> Asked:
         fail(f"{file}: it is larger than {LARGEST >> 20} MiB in {rev}, or cannot be read")
     shown = f"{rev}:{name}"
     expect_text(shown, text)
-    sealed = versions.sealed(commit, names, oid_of(text))
-    return Asked(shown, names, text, _knowing(here, names), sealed, versions.content)
+    sealed = versions.sealed(commit, names, text)
+    ledger, roots = knowing(here, names)
+    names = names_in(here, names, roots)
+    return Asked(shown, names, text, ledger, sealed, versions.content)
 
 
-def _knowing(here: Worktree, names: list[str]) -> Ledger:
-    """The ledger that knows a file: the repository's own, else that of a repository around it, in
-    which calls were made, else that of calls made in no repository. `names` get the paths by which
-    others than the first may know the file."""
-    inner = here
+def knowing(here: Worktree, names: list[str]) -> tuple[Ledger, list[str]]:
+    """The ledger that knows one of some files of a work tree: the repository's own, else that of a
+    repository around it, in which calls were made, else that of calls made in no repository; and
+    the roots of the work trees around that were looked into."""
     whole = [os.path.join(here.root, name) for name in names]
+    known, roots = names + whole, list[str]()
+    inner = here
     ledger = first = opened(here.root)
-    names += whole
-    while not ledger.knows(names):
+    while not ledger.knows(known):
         around = worktree(os.path.dirname(inner.root))
         if around is None:
             outside = Ledger(state_folder(os.environ), everywhere=True)
-            return outside if outside.knows(whole) else first
-        names += [os.path.relpath(name, around.root) for name in whole]
+            return (outside if outside.knows(whole) else first), roots
+        roots.append(around.root)
+        known += [os.path.relpath(name, around.root) for name in whole]
         ledger, inner = opened(around.root), around
-    return ledger
+    return ledger, roots
+
+
+def names_in(here: Worktree, names: list[str], roots: list[str]) -> list[str]:
+    """A file's names in its work tree, and those by which calls that were made elsewhere may know
+    it: whole, and from the roots of work trees around."""
+    whole = [os.path.join(here.root, name) for name in names]
+    return names + whole + [os.path.relpath(name, root) for root in roots for name in whole]
 
 
 def _head(versions: Versions) -> str | None:

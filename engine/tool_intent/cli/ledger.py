@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from time import monotonic
 from typing import Annotated, Any
 
 import typer
 
-from tool_intent.cli.decide import seconds
 from tool_intent.cli.importing import import_sessions
+from tool_intent.cli.moments import moment
 from tool_intent.cli.options import Format, Formatted
+from tool_intent.cli.progress import progress
 from tool_intent.cli.terminal import STYLES, fail, out, styled, visible
-from tool_intent.ledger.index import Index
+from tool_intent.ledger.families import Family
+from tool_intent.ledger.index import NAME, Index, is_busy
+from tool_intent.ledger.members import part, parts, text
 from tool_intent.ledger.place import LedgerError, ledger_folder, worktree
 from tool_intent.ledger.queries import Entry, Wanted, follow, matches
-from tool_intent.ledger.records import Record, timestamp
+from tool_intent.ledger.records import Record
 from tool_intent.ledger.segments import segments
 from tool_intent.ledger.verifying import verify as verify_ledger
 from tool_intent.runtime.pointer import spoken
@@ -43,7 +46,10 @@ def log(
     rule: Annotated[str | None, typer.Option(help="A rule that was broken, or a glob.")] = None,
     decision: Annotated[Verdict | None, typer.Option(help="What was decided.")] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Not before this time, in RFC 3339.")
+        str | None,
+        typer.Option(
+            metavar="TIME", help="From then on: 2026-11-30, 2026-11-30T09:00Z, today, 3d."
+        ),
     ] = None,
     last: Annotated[
         int | None, typer.Option("--last", "-n", metavar="N", min=0, help="The newest N alone.")
@@ -75,12 +81,23 @@ def log(
     )  # fmt: skip
     show = _as_json if format_ is Format.JSON else _as_text
     try:
-        index = Index(folder, _progress())
+        with progress("Indexing the ledger") as told:
+            index = Index(folder, told)
         for entry in index.entries(wanted, last):
             show(entry)
+        family = None if session is None else index.family(session)
         index.close()
         if follow_:
-            _follow(folder, wanted, show)
+            _follow(folder, wanted, family, show)
+    except sqlite3.Error as error:
+        if is_busy(error):
+            fail("another process indexes the ledger anew: ask again in a minute")
+        fail(
+            f"the index of the ledger is damaged ({error}): delete {os.path.join(folder, NAME)},"
+            " and ask again; it is made anew from the records"
+        )
+    except BrokenPipeError:
+        out.on_broken_pipe()  # nobody reads on: as where rich finds that out
     except OSError as error:
         fail(f"the ledger cannot be read: {error.filename}: {error.strerror}")
 
@@ -100,7 +117,8 @@ def verify(
     """
     folder = ledger()
     try:
-        found = verify_ledger(folder, expect)
+        with progress("Verifying the ledger") as told:
+            found = verify_ledger(folder, expect, told)
     except OSError as error:
         fail(f"the ledger cannot be read: {error.filename}: {error.strerror}")
     state = (
@@ -154,33 +172,23 @@ def _from_root(path: str) -> str:
 
 def _time(since: str | None) -> str | None:
     try:
-        return None if since is None else timestamp(seconds(since))
+        return None if since is None else moment("--since", since)
     except ValueError as error:
-        fail(str(error).replace("--now", "--since"))
+        fail(str(error))
 
 
-def _progress() -> Any:
-    """Tells of indexing on standard error once it takes longer than a second."""
-    begin = monotonic()
-
-    def told(done: int, total: int) -> None:
-        if monotonic() - begin > 1 and sys.stderr.isatty():
-            end = "\n" if done >= total else ""
-            sys.stderr.write(f"\rtool-intent: indexing, {done * 100 // max(total, 1)} %{end}")
-
-    return told
-
-
-def _follow(folder: str, wanted: Wanted, show: Any) -> None:
+def _follow(folder: str, wanted: Wanted, family: Family | None, show: Any) -> None:
     """Show what is written from now on: decisions, then their outcomes as they come."""
     shown: dict[str, Record] = {}
     with suppress(KeyboardInterrupt):
         for record in follow(folder):
-            if matches(record, wanted):
+            if family is not None and record["type"] == "decision":
+                family.learn(record)
+            if matches(record, wanted, family):
                 shown[record["id"]] = record
                 show(Entry(record, None))
-            elif record["type"] == "outcome" and record["of"] in shown:
-                show(Entry(shown.pop(record["of"]), record))
+            elif record["type"] == "outcome" and text(record, "of") in shown:
+                show(Entry(shown.pop(text(record, "of")), record))
             sys.stdout.flush()
 
 
@@ -191,33 +199,34 @@ def _as_json(entry: Entry) -> None:
 
 def _as_text(entry: Entry) -> None:
     record = entry.decision
-    decision = record.get("decision", {})
-    verdict = str(decision.get("verdict"))
+    decision = part(record, "decision")
+    verdict = text(decision, "verdict")
     came = "" if entry.outcome is None else " passed" if entry.outcome.get("ok") else " failed"
     out.print(
         styled(f"{record['ts'][:19]}Z ", "dim"),
         styled(f"{verdict:<6}", STYLES.get(verdict, "")),
-        styled(f"{record.get('call', {}).get('tool')} ", "bold"),
+        styled(f"{text(part(record, 'call'), 'tool')} ", "bold"),
         visible(_brief(_subject(record))),
         styled(f"{came} {record['id']}", "dim"),
         sep="",
     )
-    for said in record.get("entries", ()):
-        where = f"{spoken(said['at'])}." if said.get("at") else ""
+    for said in parts(record, "entries"):
+        where = f"{spoken(text(said, 'at'))}." if text(said, "at") else ""
         for field, value in said.items():
             if field != "at":
                 out.print(styled(f"      {where}{field}: {_brief(value)}", "dim"))
-    for rule in decision.get("rules", ()):
-        at = f" at {spoken(rule['at'])}" if rule.get("at") else ""
-        effect = str(rule.get("effect"))
-        out.print(styled(_brief(f"      {effect}: {rule.get('id')}{at}"), STYLES.get(effect, "")))
+    for rule in parts(decision, "rules"):
+        at = f" at {spoken(text(rule, 'at'))}" if text(rule, "at") else ""
+        effect = text(rule, "effect")
+        told = _brief(f"      {effect}: {text(rule, 'id')}{at}")
+        out.print(styled(told, STYLES.get(effect, "")))
     if "mended" in decision:
         out.print(styled(f"      mends {decision['mended']}", "dim"))
 
 
-def _subject(record: Record) -> Any:
-    actions = record.get("actions") or [{}]
-    return actions[0].get("path") or actions[0].get("command") or ""
+def _subject(record: Record) -> str:
+    action = next(iter(parts(record, "actions")), {})
+    return text(action, "path") or text(action, "command")
 
 
 def _brief(value: Any) -> str:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from tool_intent.cli.moments import moment
 from tool_intent.cli.terminal import err, fail, visible
 from tool_intent.ledger.place import LedgerError, ledger_folder, worktree
 from tool_intent.ledger.segments import segments
 from tool_intent.reports.model import MOST_CALLS
 from tool_intent.runtime.wire import dump
-
-_AGE = re.compile(r"([0-9]{1,6})([mhdw])")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class ReportFormat(StrEnum):
@@ -50,7 +47,9 @@ def report(
     ] = ReportFormat.HTML,
     since: Annotated[
         str,
-        typer.Option(metavar="TIME", help="Calls from then on: 2026-11-30, 2026-11-30T09:00Z, 3d."),
+        typer.Option(
+            metavar="TIME", help="From then on: 2026-11-30, 2026-11-30T09:00Z, today, 3d."
+        ),
     ] = "",
     session: Annotated[
         str, typer.Option(metavar="ID", help="Calls of one session; the start of its id will do.")
@@ -160,21 +159,10 @@ def _title() -> str:
 
 
 def _moment(since: str) -> str:
-    """The time that `--since` names, as records have it."""
-    if not since:
-        return ""
-    if age := _AGE.fullmatch(since):
-        then = datetime.now(UTC) - timedelta(**{_UNITS[age[2]]: int(age[1])})
-    else:
-        try:
-            then = datetime.fromisoformat(since)
-        except ValueError:
-            fail(
-                f"--since {since} is no time: write a date (2026-11-30), a time"
-                " (2026-11-30T09:00Z, UTC unless it says otherwise) or an age (90m, 12h, 3d, 2w)"
-            )
-        then = then.replace(tzinfo=then.tzinfo or UTC).astimezone(UTC)
-    return then.strftime("%Y-%m-%dT%H:%M:%S.") + f"{then.microsecond // 1000:03}Z"
+    try:
+        return moment("--since", since) if since else ""
+    except ValueError as error:
+        fail(str(error))
 
 
 def _from(since: str) -> str:

@@ -9,7 +9,7 @@ import tempfile
 from typing import Final, NamedTuple
 
 from tool_intent.ledger.answering import Sealed
-from tool_intent.ledger.objects import LARGEST
+from tool_intent.ledger.objects import LARGEST, git_id_of
 from tool_intent.ledger.sealing import REF, blob_in, sealed_in
 from tool_intent.policy.git import Git
 from tool_intent.policy.git_objects import GitError
@@ -105,12 +105,13 @@ class Versions:
             file.flush()
             self._run("notes", f"--ref={REF}", "add", "--force", f"--file={file.name}", commit)
 
-    def sealed(self, commit: str | None, names: list[str], blob: str) -> list[Sealed]:
-        """What notes say of a file: of just this content if any does, else of the last version in
-        the past of `commit` that has a note, else of versions wherever they are."""
+    def sealed(self, commit: str | None, names: list[str], text: bytes) -> list[Sealed]:
+        """What notes say of a file: of just this content, `text`, if any does, else of the last
+        version in the past of `commit` that has a note, else of versions wherever they are."""
         listed = self._notes()
         if not listed:
             return []
+        blob = git_id_of(text, len(next(iter(listed))))
         near = [] if commit is None else self._noted(commit, names[0], listed)
         paths = [f'"path":{json.dumps(name)}' for name in names]
         for notes, most in (

@@ -7,17 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from tool_intent.cli.asked import Span, asked, no_record, opened, parted
+from tool_intent.cli.asked import Span, asked, knowing, names_in, no_record, parted
 from tool_intent.cli.options import Format, Formatted
-from tool_intent.cli.terminal import fail, out, visible
-from tool_intent.cli.versions import Versions
+from tool_intent.cli.terminal import err, fail, out, visible
+from tool_intent.cli.versions import Touched, Versions
 from tool_intent.cli.why_text import told
 from tool_intent.ledger.answering import Answer, Ledger
 from tool_intent.ledger.attribution.hops import Author
 from tool_intent.ledger.attribution.model import count_lines
 from tool_intent.ledger.attribution.runs import Run
 from tool_intent.ledger.objects import oid_of
-from tool_intent.ledger.place import LedgerError, ledger_folder, worktree
+from tool_intent.ledger.place import LedgerError, Worktree, ledger_folder, worktree
 from tool_intent.ledger.sealing import REF, note_of
 from tool_intent.policy.git_objects import GitError
 from tool_intent.runtime.wire import dump
@@ -47,6 +47,7 @@ def why(
     if not about.ledger.steps and not about.sealed:
         fail(no_record(os.path.dirname(os.path.realpath(file))))
     answer = about.ledger.answer(about.names, about.text, about.sealed, about.contents)
+    _warn(about.ledger)
     if span is not None:
         answer = answer.within(span.start, min(span.end, lines))
     if format_ is Format.JSON:
@@ -73,13 +74,15 @@ def seal(
     here = worktree(os.getcwd())
     if here is None:
         fail("seal writes a git note, and this folder is in no repository")
-    ledger = opened(here.root)
     try:
         versions = Versions(here.root)
         commit = versions.commit(rev)
-        answers = _sealable(versions, commit, ledger, here.root)
+        touched = versions.touched(commit)
+        ledger, roots = knowing(here, [file.path for file in touched])
+        answers = _sealable(versions, commit, touched, ledger, here, roots)
+        _warn(ledger)
         if answers:
-            versions.annotate(commit, note_of(answers))
+            versions.annotate(commit, note_of(answers, len(commit)))
     except GitError as error:
         fail(f"{rev} cannot be sealed: {error.reason}")
     calls = {call for answer in answers.values() for call in answer.calls}
@@ -96,20 +99,35 @@ def seal(
         out.print(f"Share it: git push origin {REF}")
 
 
-def _sealable(versions: Versions, commit: str, ledger: Ledger, root: str) -> dict[str, Answer]:
+def _sealable(
+    versions: Versions,
+    commit: str,
+    touched: list[Touched],
+    ledger: Ledger,
+    here: Worktree,
+    roots: list[str],
+) -> dict[str, Answer]:
     """The files that a commit touches and whose lines are calls', with who wrote them."""
     found: dict[str, Answer] = {}
-    for path, blob in versions.touched(commit):
+    for path, blob in touched:
         text = versions.content(blob)
         if text is None or b"\0" in text:
             continue
         names = versions.names(commit, path)
-        sealed = versions.sealed(commit, names, blob)
-        names += [os.path.join(root, name) for name in names]
-        answer = ledger.answer(names, text, sealed, versions.content)
+        sealed = versions.sealed(commit, names, text)
+        answer = ledger.answer(names_in(here, names, roots), text, sealed, versions.content)
         if answer.calls:
             found[path] = answer
     return found
+
+
+def _warn(ledger: Ledger) -> None:
+    """Say that part of a ledger could not be read, and so is not in the answer."""
+    number, first = ledger.unreadable.count, ledger.unreadable.first
+    if number:
+        lines = "a line" if number == 1 else f"{number:,} lines"
+        text = f"{lines} of the ledger cannot be read, and may have told more (tool-intent verify)"
+        err.print(visible(f"tool-intent: {text}; {first}"))
 
 
 def _mark(root: str, detail: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from tool_intent.ledger.attribution.replaying import Contents, Replay
 from tool_intent.ledger.attribution.runs import Run, runs
 from tool_intent.ledger.objects import ObjectStore, oid_of
 from tool_intent.ledger.remembering import Remembered, Seed
-from tool_intent.ledger.scanning import changes, decisions
+from tool_intent.ledger.scanning import Unreadable, changes, decisions
 
 #: What is told of a call: `id`, `ts`, `tool` and, where they are known, `server`, `surface`,
 #: `session`, `agent`, `model`, `verdict`, and `entries` as the call's record has them; `sealed` is
@@ -21,7 +21,8 @@ Said: TypeAlias = dict[str, Any]
 
 
 class Sealed(NamedTuple):
-    """A version of a file whose owners were frozen, and what is known of their calls."""
+    """A version of a file whose owners were frozen, its content's id in a ledger, and what is known
+    of their calls."""
 
     path: str
     blob: str
@@ -60,8 +61,10 @@ class Ledger:
         self._told: dict[str, Said] = {}
         self._objects = ObjectStore(folder or "")
         self._steps: list[Step] = []
+        #: The lines that were passed over.
+        self.unreadable = Unreadable()
         if folder is not None:
-            found = changes(folder, decisions=everywhere)
+            found = changes(folder, decisions=everywhere, unreadable=self.unreadable)
             self._steps += steps(found, everywhere=everywhere)
 
     @property

@@ -6,12 +6,16 @@ import os
 import stat
 import zlib
 from contextlib import suppress
-from hashlib import sha1
+from hashlib import sha1, sha256
+from time import time
 from typing import Final
 
 #: Bytes of a content that is kept; of a larger one only its name is known.
 LARGEST: Final = 64 << 20
 _CHUNK: Final = 1 << 20
+_SHA256_DIGITS: Final = 64
+#: Seconds after which nobody is still at a draft.
+_ABANDONED: Final = 3_600.0
 #: Speed counts more than size: this stands between a call and its tool.
 _LEVEL: Final = 1
 
@@ -21,13 +25,24 @@ def oid_of(data: bytes) -> str:
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
+def git_id_of(data: bytes, digits: int) -> str:
+    """The blob id of a content in a repository whose ids have 40 or 64 hexadecimal digits. A ledger
+    names contents by the shorter ones, whatever the repository has."""
+    if digits == _SHA256_DIGITS:
+        return sha256(b"blob %d\0" % len(data) + data).hexdigest()
+    return oid_of(data)
+
+
 class ObjectStore:
     """A folder of contents: `objects/ab/cdef…`, each the zlib stream of its git blob form
-    (`blob N`, a zero byte, N bytes). Contents are private to this user (0600)."""
+    (`blob N`, a zero byte, N bytes). Contents are private to this user (0600). They are written in
+    `objects/drafts` and moved from there, so that there is no half of one."""
 
     def __init__(self, folder: str) -> None:
         """`folder` is the ledger's, and need not be there yet."""
         self._folder = os.path.join(folder, "objects")
+        self._drafts = os.path.join(self._folder, "drafts")
+        self._is_cleared = False
 
     def put(self, data: bytes) -> str:
         """Keep a content; returns its id. One of more than `LARGEST` bytes is only named.
@@ -82,15 +97,41 @@ class ObjectStore:
         path = self._path(oid)
         if os.path.exists(path):
             return
-        for folder in (os.path.dirname(self._folder), self._folder, os.path.dirname(path)):
+        for folder in (
+            os.path.dirname(self._folder),
+            self._folder,
+            self._drafts,
+            os.path.dirname(path),
+        ):
             os.makedirs(folder, mode=0o700, exist_ok=True)
-        draft = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
+        self._clear()
+        packed = zlib.compress(b"blob %d\0" % len(data) + data, _LEVEL)
+        try:
+            self._place(packed, path)
+        except FileNotFoundError:
+            # Stopped for so long that another writer took the draft for one that nobody finishes.
+            self._place(packed, path)
+
+    def _place(self, packed: bytes, path: str) -> None:
+        draft = os.path.join(self._drafts, f"{os.getpid()}.{os.urandom(8).hex()}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         try:
             with open(os.open(draft, flags, 0o600), "wb") as file:
-                file.write(zlib.compress(b"blob %d\0" % len(data) + data, _LEVEL))
+                file.write(packed)
             os.replace(draft, path)
         except OSError:
             with suppress(OSError):
                 os.remove(draft)
             raise
+
+    def _clear(self) -> None:
+        """Remove, once for this store, what writers left that were killed while they wrote."""
+        if self._is_cleared:
+            return
+        self._is_cleared = True
+        before = time() - _ABANDONED
+        with suppress(OSError), os.scandir(self._drafts) as drafts:
+            for draft in drafts:
+                with suppress(OSError):
+                    if draft.stat(follow_symlinks=False).st_mtime < before:
+                        os.remove(draft.path)

@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 from time import sleep
 from typing import Final, NamedTuple
 
+from tool_intent.ledger.families import Family
+from tool_intent.ledger.members import part, parts, text
 from tool_intent.ledger.reading import lines_of
 from tool_intent.ledger.records import Record
 from tool_intent.ledger.segments import Segment, segments
@@ -17,9 +19,9 @@ _INTERVAL: Final = 0.2
 
 
 class Wanted(NamedTuple):
-    """Which decisions: those that meet all that is given. `session` is an id or how one begins;
-    `tool` and `rule` are names or globs; `path` is a file or folder, from the work tree's root;
-    `since` is a record's time, `2026-11-30T12:00:00.000Z`."""
+    """Which decisions: those that meet all that is given. `session` is an id or how one begins, and
+    takes in the sessions that it started; `tool` and `rule` are names or globs; `path` is a file or
+    folder, from the work tree's root; `since` is a record's time, `2026-11-30T12:00:00.000Z`."""
 
     session: str | None = None
     tool: str | None = None
@@ -36,29 +38,36 @@ class Entry(NamedTuple):
     outcome: Record | None
 
 
-def matches(record: Record, wanted: Wanted) -> bool:
-    """Whether a record is a decision that is wanted."""
+def matches(record: Record, wanted: Wanted, family: Family | None = None) -> bool:
+    """Whether a record is a decision that is wanted. `family` are the sessions that are, those
+    alone whose id begins as wanted if it is not given."""
     if record["type"] != "decision":
         return False
-    decision = record.get("decision", {})
-    rules = [str(rule.get("id")) for rule in decision.get("rules", ())]
+    if family is None and wanted.session is not None:
+        family = Family(wanted.session)
+    decision = part(record, "decision")
     return (
-        _begins(str(record.get("session", {}).get("id", "")), wanted.session)
-        and _is_like(str(record.get("call", {}).get("tool", "")), wanted.tool)
+        (family is None or family.has(text(part(record, "session"), "id")))
+        and _is_like(text(part(record, "call"), "tool"), wanted.tool)
         and (wanted.path is None or any(_is_below(p, wanted.path) for p in paths(record)))
-        and (wanted.rule is None or any(_is_like(rule, wanted.rule) for rule in rules))
-        and (wanted.decision is None or decision.get("verdict") == wanted.decision)
+        and (wanted.rule is None or any(_is_like(rule, wanted.rule) for rule in rules(record)))
+        and (wanted.decision is None or text(decision, "verdict") == wanted.decision)
         and (wanted.since is None or record["ts"] >= wanted.since)
     )
 
 
 def paths(record: Record) -> list[str]:
     """The paths that a decision is about, from the root of its work tree where they lie below."""
-    root = str(record.get("actor", {}).get("worktree", "")) + os.sep
-    said = [f.get("path") for f in record.get("files", ())]
-    said += [a.get("path") for a in record.get("actions", ()) if a.get("kind") != "net"]
-    found = [os.path.normpath(p) for p in said if isinstance(p, str) and p]
-    return list(dict.fromkeys(p.removeprefix(root) for p in found))
+    root = text(part(record, "actor"), "worktree") + os.sep
+    said = [text(file, "path") for file in parts(record, "files")]
+    said += [text(a, "path") for a in parts(record, "actions") if a.get("kind") != "net"]
+    found = [os.path.normpath(path) for path in said if path]
+    return list(dict.fromkeys(path.removeprefix(root) for path in found))
+
+
+def rules(record: Record) -> list[str]:
+    """The ids of the rules that a decision found broken."""
+    return [text(rule, "id") for rule in parts(part(record, "decision"), "rules")]
 
 
 def follow(folder: str) -> Iterator[Record]:
@@ -81,10 +90,6 @@ def _new(segment: Segment, ends: dict[Segment, int]) -> Iterator[Record]:
         ends[segment] = line.offset + len(line.raw)
         if line.record is not None:
             yield line.record
-
-
-def _begins(text: str, wanted: str | None) -> bool:
-    return wanted is None or text.startswith(wanted)
 
 
 def _is_like(text: str, wanted: str | None) -> bool:

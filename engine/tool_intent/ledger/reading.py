@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple, TypeAlias
 
 from tool_intent.ledger.records import FAMILY, TYPES, VERSION, Record
 from tool_intent.ledger.segments import Segment, segments
 
 #: Bytes of a line past which it is no record, and is not held in memory.
 LONGEST_LINE: Final = 64 << 20
+
+#: Told how many bytes of how many of a ledger are read.
+Progress: TypeAlias = Callable[[int, int], None]
 
 
 class Line(NamedTuple):

@@ -15,20 +15,25 @@ from tool_intent.ledger.answering import Answer, Said, Sealed
 from tool_intent.ledger.attribution.hops import Author
 from tool_intent.ledger.attribution.model import UNTRACKED, Attributed, Owned, Touch, count_lines
 from tool_intent.ledger.attribution.runs import Run
-from tool_intent.ledger.objects import oid_of
+from tool_intent.ledger.objects import git_id_of, oid_of
 
 VERSION: Final = "tool-intent.seal/1"
 #: The notes' reference, and what follows `git notes --ref`.
 REF: Final = "refs/notes/tool-intent"
 
 
-def note_of(answers: Mapping[str, Answer]) -> str:
-    """The note for files, by their paths: one line of JSON, in ASCII."""
+def note_of(answers: Mapping[str, Answer], digits: int) -> str:
+    """The note for files, by their paths: one line of JSON, in ASCII. It names contents as the
+    repository does, whose ids have so many digits."""
     calls: dict[str, Said] = {}
     for answer in answers.values():
         calls |= answer.calls
     files = [
-        {"path": path, "blob": oid_of(answer.text), "lines": [_stored(run) for run in answer.runs]}
+        {
+            "path": path,
+            "blob": git_id_of(answer.text, digits),
+            "lines": [_stored(run) for run in answer.runs],
+        }
         for path, answer in answers.items()
     ]
     return json.dumps({"v": VERSION, "files": files, "calls": calls}, separators=(",", ":"))
@@ -47,7 +52,7 @@ def sealed_in(note: str, path: str, text: bytes) -> Sealed | None:
     """
     value = _read(note)
     file = _file(value, path)
-    if file is None or file["blob"] != oid_of(text):
+    if file is None or file["blob"] != git_id_of(text, len(file["blob"])):
         return None
     owners = [UNTRACKED] * count_lines(text)
     try:
@@ -61,7 +66,7 @@ def sealed_in(note: str, path: str, text: bytes) -> Sealed | None:
         for call, said in value["calls"].items()
         if isinstance(said, dict)
     }
-    return Sealed(path, file["blob"], Attributed(text, owners), calls)
+    return Sealed(path, oid_of(text), Attributed(text, owners), calls)
 
 
 def _stored(run: Run) -> list[Any]:

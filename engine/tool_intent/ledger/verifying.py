@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from tool_intent.ledger.chain import GENESIS, holds
-from tool_intent.ledger.reading import Line, lines
+from tool_intent.ledger.reading import Line, Progress, lines
 from tool_intent.ledger.records import Record
+from tool_intent.ledger.segments import segments
 
 Fault: TypeAlias = Literal["line", "torn", "hash", "link", "number", "begin", "expected"]
+_BATCH: Final = 1_000
 #: Problems that are told one by one; of a ruined ledger the rest are counted.
 MOST_TOLD: Final = 1_000
 
@@ -40,16 +43,26 @@ class Verified(NamedTuple):
         return self.wrong == 0
 
 
-def verify(folder: str, expect: str | None = None) -> Verified:
+def verify(folder: str, expect: str | None = None, progress: Progress | None = None) -> Verified:
     """Read a whole ledger. `expect` is a hash that was its head once, with or without `sha256:`.
+    `progress` is told now and then how far it is.
 
     A chain proves nothing against whoever can write all of it anew: only a head that was kept
     elsewhere does. Raises OSError where a file cannot be read.
     """
     check = _Check(folder, expect)
-    for line in lines(folder):
+    total = 0 if progress is None else _size(folder)
+    done = 0
+    for number, line in enumerate(lines(folder)):
         check.take(line)
+        done += len(line.raw)
+        if progress is not None and number % _BATCH == 0:
+            progress(done, total)
     return check.result()
+
+
+def _size(folder: str) -> int:
+    return sum(os.stat(segment.path).st_size for segment in segments(folder))
 
 
 class _Check:

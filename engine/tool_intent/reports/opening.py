@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tool_intent.ledger.families import Family
 from tool_intent.ledger.members import part, text, when
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.reading import records
@@ -22,8 +23,9 @@ def report_of(
     """The report of the ledger in `folder`.
 
     `since` is an RFC 3339 time in UTC (`2026-11-30T09:00:00.000Z`), `session` a session's id or how
-    it begins; "" takes all. `expect` is a hash that was the ledger's head once. The whole ledger is
-    verified, whatever is shown. Raises OSError where a file cannot be read.
+    it begins, and takes in those that it started; "" takes all. `expect` is a hash that was the
+    ledger's head once. The whole ledger is verified, whatever is shown. Raises OSError where a file
+    cannot be read.
     """
     chosen = selected(folder, since=since, session=session)
     return summarise(chosen, ObjectStore(folder).get, _integrity(folder, expect))
@@ -32,9 +34,14 @@ def report_of(
 def selected(folder: str, *, since: str = "", session: str = "") -> Iterator[dict[str, Any]]:
     """The records that a report is about: as `report_of`. Markers have no session, and outcomes
     belong to decisions, so that all of them are there."""
+    family = Family(session)
+    if session:
+        for record in records(folder):
+            if record["type"] == "decision":
+                family.learn(record)
     for record in records(folder):
         kind = record["type"]
-        in_session = kind != "decision" or text(part(record, "session"), "id").startswith(session)
+        in_session = kind != "decision" or family.has(text(part(record, "session"), "id"))
         if kind == "outcome" or (when(record) >= since and in_session):
             yield record
 

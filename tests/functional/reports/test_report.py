@@ -61,7 +61,7 @@ def test_a_head_that_is_expected_is_looked_for(told: Command) -> None:
 
 
 FAULTS = [
-    (("--since", "yesterday"), "--since yesterday is no time: write a date (2026-11-30), a time"),
+    (("--since", "soon"), "--since soon is no time: write a date (2026-11-30), a time"),
     (("--session", "nobody"), "no call of a session whose id begins with 'nobody'"),
     (("-o", "no/such/folder.html"), "no/such/folder.html cannot be written: No such file"),
 ]

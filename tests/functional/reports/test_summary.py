@@ -233,3 +233,12 @@ def test_an_ask_that_nobody_let_pass_is_a_refusal(tmp_path: Path) -> None:
     found = summary_of(ledger)
     assert [len(pair.refused) for pair in found.mended] == [1]
     assert found.rules[0].tries == (1,)
+
+
+def test_a_session_is_reported_with_those_that_it_started(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    for own in ({"id": "deep", "parent": "agent"}, {"id": "agent", "parent": "c41d"}, {"id": "x"}):
+        ledger.carry_out(ledger.append("decision", {"session": own, "call": {"tool": "read"}}))
+    chosen = report_of(str(tmp_path), session="c4")
+    assert [call.session for call in chosen.calls] == ["deep", "agent"]
+    assert chosen.totals.ran == 2
