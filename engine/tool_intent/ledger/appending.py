@@ -85,6 +85,11 @@ class Appender:
         with self._lock:
             self._close()
 
+    def __del__(self) -> None:
+        # A host makes a guard for each of its sessions, and lets go of them.
+        with suppress(OSError, AttributeError):
+            os.close(self._fd)
+
     def _appended(self, type: Kind, body: Mapping[str, Any], sync: bool) -> Receipt:
         if self._process != os.getpid():
             # A lock that was taken before a fork is one for both processes.

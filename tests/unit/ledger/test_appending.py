@@ -62,6 +62,13 @@ def test_a_ledger_begins_with_a_header_and_is_private(folder: Path) -> None:
     assert record["ts"] == "2026-11-30T12:00:00.000Z"
 
 
+def test_one_that_is_let_go_of_holds_no_file_open(folder: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        note(Appender(str(folder)))
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
 def test_two_that_write_by_turns_make_one_chain(folder: Path) -> None:
     one, other = Appender(str(folder)), Appender(str(folder))
     for n in range(10):
