@@ -104,6 +104,7 @@ class Proxy:
             stop(self._server, stopped.number)
             return 128 + stopped.number
         finally:
+            self._filter.settle()
             os.set_blocking(self._to_client.fd, True)
 
     def _turn(self, patience: float | None) -> None:
@@ -192,6 +193,7 @@ class Proxy:
     def _send(self) -> None:
         self._to_client.send(self._filter.to_client)
         self._to_server.send(self._filter.to_server)
+        self._filter.settle()
 
     # --- the end ---------------------------------------------------------------------------------
 
