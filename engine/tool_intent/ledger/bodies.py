@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
+from tool_intent.ledger.encoding import encode
 from tool_intent.ledger.recorder import Image, Told
-from tool_intent.ledger.records import LONGEST_TEXT, Record, kept_value, without_absent
+from tool_intent.ledger.records import LONGEST_TEXT, Record, kept_value
 from tool_intent.ledger.touching import actions, kept_arguments
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.secrets import redacted
@@ -46,36 +46,20 @@ def decision_body(
     mended: str | None,
 ) -> Record:
     """The members of a decision's record, in the order of the format."""
-    call, decision = told.call, told.decision
     redactor = Redactor()
-    executed = decision.args
-    entries = [_entry(said, redactor) for said in decision.provenance]
-    before = len(redactor.notes)
-    kept = {
-        name: redactor.value(f"/{escape(name)}", value)
-        for name, value in kept_arguments(told, executed or {}).items()
+    entries = [_entry(said, redactor) for said in told.decision.said]
+    members = {
+        "session": session,
+        "actor": actor,
+        "call": _call(told, surface, server),
+        "entries": entries,
+        "actions": _actions(told),
+        "args": _args(told, redactor),
+        "decision": _decision(told, mended),
+        "files": [{"path": image.path, "pre": image.pre} for image in files],
+        "redactions": redactor.notes,
     }
-    args = {
-        "original": _digest(call.args, told.omitted),
-        "executed": None if executed is None else _digest(executed, told.omitted),
-        "kept": kept,
-        "redacted": True if len(redactor.notes) > before else None,
-    }
-    silent = Redactor()
-    acts = [{k: silent.value("", v) for k, v in action.items()} for action in actions(told)]
-    return without_absent(
-        {
-            "session": session,
-            "actor": actor,
-            "call": _call(told, surface, server),
-            "entries": entries,
-            "actions": acts,
-            "args": without_absent(args),
-            "decision": _decision(told, mended),
-            "files": [{"path": image.path, "pre": image.pre} for image in files],
-            "redactions": redactor.notes,
-        }
-    )
+    return {name: value for name, value in members.items() if value}
 
 
 def outcome_body(of: str, ok: bool, files: Iterable[tuple[Image, str | None]]) -> Record:
@@ -90,7 +74,7 @@ def outcome_body(of: str, ok: bool, files: Iterable[tuple[Image, str | None]]) -
 
 def executed_digest(told: Told) -> str:
     """What makes two calls the same but for their reasons."""
-    return _digest(told.decision.args, told.omitted)
+    return _digest(told.decision.bare, told.omitted)
 
 
 def _entry(said: Mapping[str, Any], redactor: Redactor) -> Record:
@@ -99,6 +83,29 @@ def _entry(said: Mapping[str, Any], redactor: Redactor) -> Record:
         name: value if name == "at" else redactor.value(f"{at}/{escape(name)}", value)
         for name, value in said.items()
     }
+
+
+def _args(told: Told, redactor: Redactor) -> Record:
+    executed = told.decision.bare
+    digests = {"original": _digest(told.call.args, told.omitted)}
+    if executed is None:
+        return digests
+    before = len(redactor.notes)
+    kept = {
+        name: redactor.value(f"/{escape(name)}", value)
+        for name, value in kept_arguments(told, executed).items()
+    }
+    return (
+        digests
+        | {"executed": _digest(executed, told.omitted)}
+        | ({"kept": kept} if kept else {})
+        | ({"redacted": True} if len(redactor.notes) > before else {})
+    )
+
+
+def _actions(told: Told) -> list[Record]:
+    silent = Redactor()
+    return [{k: silent.value("", v) for k, v in action.items()} for action in actions(told)]
 
 
 def _call(told: Told, surface: str, server: str | None) -> Record:
@@ -113,26 +120,23 @@ def _call(told: Told, surface: str, server: str | None) -> Record:
 
 
 def _decision(told: Told, mended: str | None) -> Record:
+    decision = told.decision
     rules: list[Record] = [
         {"id": f.rule, "effect": f.effect, "at": f.at}
         | ({} if f.origin is None else {"origin": str(f.origin)})
         | ({} if f.waived is None else {"waived": f.waived, "was": f.was})
-        for f in told.decision.findings[:_MOST_RULES]
+        for f in decision.findings[:_MOST_RULES]
     ]
-    return without_absent(
-        {
-            "verdict": told.decision.decision,
-            "rules": rules,
-            "policy": told.decision.policy,
-            "mended": mended,
-        }
-    )
+    said: Record = {"verdict": decision.decision, "rules": rules, "policy": decision.policy}
+    if mended is not None:
+        said["mended"] = mended
+    return {name: value for name, value in said.items() if value}
 
 
 def _digest(args: Any, omitted: tuple[Any, ...]) -> str:
     value = {"args": args, "omitted": list(omitted)} if omitted else args
     try:
-        text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+        text = encode(value)
     except (ValueError, TypeError, RecursionError):
         # Not what JSON can say, or nested without end: the call is denied for it.
         try:

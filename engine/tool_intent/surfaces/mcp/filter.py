@@ -160,7 +160,7 @@ class Filter:
                 self._denied(message, admission, said == "declined", batch)
                 return
             approved = called(message)
-        cuts = removals(args, decision.args)
+        cuts = removals(args, decision.bare)
         whole: Cuts = {"arguments": cuts} if cuts else {}
         if said != "none":
             whole |= ours(message)
@@ -200,7 +200,7 @@ class Filter:
 
         def answered(yes: bool) -> None:
             if yes:
-                cuts = removals(message.params.get("arguments", {}), decision.args)
+                cuts = removals(message.params.get("arguments", {}), decision.bare)
                 whole = below(("params", "arguments"), cuts)
                 call = Admitted(admission)
                 self._send_call(message, whole, batch, call, approved=called(message))

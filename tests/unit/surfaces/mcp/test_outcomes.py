@@ -92,10 +92,10 @@ def test_where_the_record_must_be_on_the_disk_an_answer_waits_for_it(
 
 def test_outcomes_are_recorded_in_the_order_of_the_answers(world: Callable[..., World]) -> None:
     here = world()
-    for id, tool in ((1, LOOK), (2, LOOK), (3, WRITE), (4, LOOK)):
-        here.call(id, tool)
-    for id in (2, 1, 3, 4):
-        here.answer(id)
+    for number, tool in ((1, LOOK), (2, LOOK), (3, WRITE), (4, LOOK)):
+        here.call(number, tool)
+    for number in (2, 1, 3, 4):
+        here.answer(number)
     assert here.outcomes() == [2, 1, 3]
     here.filter.settle()
     assert here.outcomes() == [2, 1, 3, 4]
