@@ -269,7 +269,7 @@ class Filter:
             self._answered_by_server(value, line)
 
     def _answered_by_server(self, value: dict[str, Any], line: bytes) -> None:
-        key = dump(value.get("id"))
+        key = messages.id_text(value.get("id"))
         waiting = self._pending.take(key) or self._session.left.take(key)
         method = "" if waiting is None else waiting.method
         if method in ("", messages.LIST) and is_listing(value):
