@@ -34,7 +34,8 @@ class Forks:
     def __init__(self) -> None:
         self._control: socket.socket | None = None
         self._interpreter: subprocess.Popen[bytes] | None = None
-        self._lock = threading.Lock()
+        #: Held while a script runs.
+        self.lock = threading.Lock()
 
     def run(
         self,
@@ -49,7 +50,7 @@ class Forks:
     ) -> subprocess.CompletedProcess[bytes]:
         """As `subprocess.run` with captured output, for a script of this interpreter's; `account`
         is as `launched.py` takes it. Raises Busy where another thread has one running."""
-        if not self._lock.acquire(blocking=False):
+        if not self.lock.acquire(blocking=False):
             raise Busy
         request = {
             "account": None if account is None else str(account),
@@ -61,7 +62,7 @@ class Forks:
         try:
             return self._forked(request, input, timeout)
         finally:
-            self._lock.release()
+            self.lock.release()
 
     def _forked(
         self, request: dict[str, Any], input: bytes, timeout: float
