@@ -10,6 +10,8 @@ from tool_intent.ledger.encoding import encode
 from tool_intent.ledger.recorder import Image, Told
 from tool_intent.ledger.records import LONGEST_TEXT, Record, kept_value
 from tool_intent.ledger.touching import actions, kept_arguments
+from tool_intent.runtime.decision import bare
+from tool_intent.runtime.decision import said as said_by
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.secrets import redacted
 from tool_intent.runtime.wire import dump
@@ -47,7 +49,7 @@ def decision_body(
 ) -> Record:
     """The members of a decision's record, in the order of the format."""
     redactor = Redactor()
-    entries = [_entry(said, redactor) for said in told.decision.said]
+    entries = [_entry(said, redactor) for said in said_by(told.decision)]
     members = {
         "session": session,
         "actor": actor,
@@ -74,7 +76,7 @@ def outcome_body(of: str, ok: bool, files: Iterable[tuple[Image, str | None]]) -
 
 def executed_digest(told: Told) -> str:
     """What makes two calls the same but for their reasons."""
-    return _digest(told.decision.bare, told.omitted)
+    return _digest(bare(told.decision), told.omitted)
 
 
 def _entry(said: Mapping[str, Any], redactor: Redactor) -> Record:
@@ -86,7 +88,7 @@ def _entry(said: Mapping[str, Any], redactor: Redactor) -> Record:
 
 
 def _args(told: Told, redactor: Redactor) -> Record:
-    executed = told.decision.bare
+    executed = bare(told.decision)
     digests = {"original": _digest(told.call.args, told.omitted)}
     if executed is None:
         return digests

@@ -9,6 +9,7 @@ from typing import Any, Final
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.place import LedgerError
 from tool_intent.ledger.recorder import Image, Told
+from tool_intent.runtime.decision import said
 from tool_intent.runtime.pointer import escape
 
 #: Arguments that are kept where no catalog knows the tool: what a call is about.
@@ -79,7 +80,7 @@ def images(told: Told, cwd: str, root: str, store: ObjectStore) -> tuple[Image, 
         return ()
     own = (told.call.context or {}).get("cwd")
     start = own if isinstance(own, str) and os.path.isabs(own) else cwd
-    spoken = [str(entry["at"]) for entry in told.decision.said]
+    spoken = [str(entry["at"]) for entry in said(told.decision)]
     found: dict[str, Image] = {}
     for pointer, path in texts(told, "path"):
         if not path or "\0" in path:

@@ -60,27 +60,12 @@ class Decision:
     def args(self) -> dict[str, Any] | None:
         """The arguments without fields, a new copy at each access; None where they were no
         object, or could not be read."""
-        return None if self._args is None else duplicate(self.bare)
-
-    @property
-    def bare(self) -> dict[str, Any] | None:
-        """`args` as the same object at each access: for those who only read it."""
-        try:
-            return self._bare
-        except AttributeError:
-            args = self._args
-            self._bare = None if args is None else strip(duplicate(args), self._carriers)
-            return self._bare
+        return None if self._args is None else duplicate(bare(self))
 
     @property
     def provenance(self) -> tuple[dict[str, Any], ...]:
         """What each place said: `{"at": JSON Pointer, field: value, …}`, as sent."""
-        return tuple(map(duplicate, self.said))
-
-    @property
-    def said(self) -> tuple[dict[str, Any], ...]:
-        """`provenance` with values that it shares with others: for those who only read it."""
-        return () if self._args is None else provenance(self._args, self._carriers)
+        return tuple(map(duplicate, said(self)))
 
     @property
     def message(self) -> str | None:
@@ -139,3 +124,18 @@ def decided(
 
 
 _new = object.__new__
+
+
+def bare(decision: Decision) -> dict[str, Any] | None:
+    """`decision.args` without a copy: for those inside who only read it."""
+    try:
+        return decision._bare
+    except AttributeError:
+        args = decision._args
+        decision._bare = None if args is None else strip(duplicate(args), decision._carriers)
+        return decision._bare
+
+
+def said(decision: Decision) -> tuple[dict[str, Any], ...]:
+    """`decision.provenance` without copies of its values: for those inside who only read it."""
+    return () if decision._args is None else provenance(decision._args, decision._carriers)

@@ -9,6 +9,7 @@ from os import urandom
 from typing import Any, Final
 
 from tool_intent.guard.guard import Admission
+from tool_intent.runtime.decision import bare
 from tool_intent.runtime.pointer import quoted
 from tool_intent.runtime.wire import dump
 from tool_intent.surfaces.mcp import messages
@@ -160,7 +161,7 @@ class Filter:
                 self._denied(message, admission, said == "declined", batch)
                 return
             approved = called(message)
-        cuts = removals(args, decision.bare)
+        cuts = removals(args, bare(decision))
         whole: Cuts = {"arguments": cuts} if cuts else {}
         if said != "none":
             whole |= ours(message)
@@ -200,7 +201,7 @@ class Filter:
 
         def answered(yes: bool) -> None:
             if yes:
-                cuts = removals(message.params.get("arguments", {}), decision.bare)
+                cuts = removals(message.params.get("arguments", {}), bare(decision))
                 whole = below(("params", "arguments"), cuts)
                 call = Admitted(admission)
                 self._send_call(message, whole, batch, call, approved=called(message))
