@@ -1,4 +1,5 @@
-"""The installed command, run as its users run it: a process of its own, with a deadline."""
+"""The installed command, run as its users run it: a process of its own, with a deadline. Most are
+forked from an interpreter that has loaded other people's libraries already, see `forks.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
+
+from .forking import FORKS, Busy, same_as_new
 
 COMMAND: Final = Path(sys.executable).parent / "tool-intent"
 ASSETS: Final = Path(__file__).parents[1] / "assets"
@@ -61,6 +64,9 @@ class Command:
     """`tool-intent` for one user (a home folder) in one folder. `account`, if set, is the home
     folder of the user's account, wherever the environment says that home is."""
 
+    #: Whether it starts as any program of this user's does.
+    is_plain: ClassVar = True
+
     def __init__(self, home: Path, cwd: Path) -> None:
         self.home = home
         self.cwd = cwd
@@ -85,17 +91,29 @@ class Command:
         restricted: str | None = None,
     ) -> Done:
         """Run to the end; `restricted` is what `restricted.py` takes."""
-        launcher = [] if restricted is None else [sys.executable, _RESTRICTED, restricted]
-        done = subprocess.run(
-            [*launcher, *self.program(), *arguments],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            cwd=cwd or self.cwd,
-            env=self.environment(env or {}),
-            timeout=DEADLINE,
-            check=False,
-        )
+        where: dict[str, Any] = {
+            "input": stdin.encode() if isinstance(stdin, str) else stdin,
+            "cwd": cwd or self.cwd,
+            "env": self.environment(env or {}),
+            "timeout": DEADLINE,
+        }
+        done = self._forked(arguments, where) if restricted is None else None
+        if done is None:
+            launcher = [] if restricted is None else [sys.executable, _RESTRICTED, restricted]
+            program = [*launcher, *self.program(), *arguments]
+            done = subprocess.run(program, capture_output=True, check=False, **where)
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def _forked(
+        self, arguments: tuple[str | Path, ...], where: dict[str, Any]
+    ) -> subprocess.CompletedProcess[bytes] | None:
+        """Run in a fork, None where that is not the same, or not possible now."""
+        if not (self.is_plain and same_as_new(where["env"])):
+            return None
+        try:
+            return FORKS.run(COMMAND, arguments, account=self.account, **where)
+        except Busy:
+            return None
 
     def start(self, *arguments: str | Path, **more: Any) -> subprocess.Popen[bytes]:
         """Start, with pipes to talk through; the caller keeps the deadline."""

@@ -11,9 +11,18 @@ import os
 import pwd
 import sys
 
-home, script = sys.argv[1:3]
-known = pwd.getpwuid(os.getuid())
-pwd.getpwuid = lambda _: pwd.struct_passwd((*known[:5], home, known[6]))
-sys.argv = sys.argv[2:]
-with open(script, encoding="utf-8") as text:
-    exec(compile(text.read(), script, "exec"), {"__name__": "__main__"})
+
+def launch(account: str | None, script: str, arguments: list[str]) -> None:
+    """Run a script as if an interpreter had been started for it, `account` being the home folder
+    of the user's account unless it is None."""
+    if account is not None:
+        known = pwd.getpwuid(os.getuid())
+        pwd.getpwuid = lambda _: pwd.struct_passwd((*known[:5], account, known[6]))
+    sys.argv = [script, *arguments]
+    with open(script, encoding="utf-8") as text:
+        code = compile(text.read(), script, "exec")
+    exec(code, {"__name__": "__main__"})
+
+
+if __name__ == "__main__":
+    launch(sys.argv[1], sys.argv[2], sys.argv[3:])

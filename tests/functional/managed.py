@@ -45,6 +45,8 @@ WHY_NOT: Final = _why_not()
 class Managed(Command):
     """The command on such a machine. `machine` is what it has as /etc/tool-intent."""
 
+    is_plain = False
+
     def __init__(self, home: Path, cwd: Path) -> None:
         super().__init__(home, cwd)
         self.account = home

@@ -8,21 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from .command import Command, lines
+from .command import ASSETS, Command, lines
 
-POLICY: Final = """\
-version: 1
-policy: small
-tools: {"*": {optional: [intent, rationale]}}
-rules: |
-  option least = 2 between 1 and 9
-  rule small/short on *
-    when has rationale
-    forbid words(rationale) < least
-    else deny "Too short."
-    bad bash {rationale: "x"}
-    ok bash {rationale: "more than that"}
-"""
+POLICY: Final = (ASSETS / "evaluation" / "small.yaml").read_text("utf-8")
 HEADER: Final = {"corpus": "small", "version": 1, "thresholds": {"deny": {"recall": 0.5}}}
 
 

@@ -246,7 +246,10 @@ def test_how_far_verify_is_is_told_on_a_terminal_alone(terminal: bool, used: Com
 
 @pytest.mark.usefixtures("interrupts")
 def test_follow_shows_calls_as_they_are_made(used: Command) -> None:
-    process = used.start("log", "--follow", "--decision", "allow", "--format", "json", "-n", "0")
+    # Without a buffer of ours, in which lines would be left that `communicate` does not look for.
+    process = used.start(
+        "log", "--follow", "--decision", "allow", "--format", "json", "-n", "0", bufsize=0
+    )
     try:
         args = json.dumps({"path": "b.py", "content": "b", **WHY})
         # It may not have begun to look when the first of them is made.

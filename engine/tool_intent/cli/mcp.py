@@ -158,7 +158,7 @@ def _serve(given: Options, command: Sequence[str], *, builtin: bool = False) -> 
         for said in guard.notes:
             note(said)
         session = Session(guard, name, elicit=given.ask == "elicit", note=note)
-        proxy = Proxy(Filter(session), server, note)
+        proxy = Proxy(Filter(session, settles_later=True), server, note)
     except BaseException:
         stop(server)
         raise

@@ -5,56 +5,41 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, TypeAlias
+from typing import Any
 
-from tool_intent.compiler import wording
 from tool_intent.compiler.colliding import carriers_of, defined_keys, settings
 from tool_intent.compiler.conditions import Atom, Condition, Sentence
-from tool_intent.compiler.constraints import parts
 from tool_intent.compiler.faults import faults
-from tool_intent.compiler.ir import Check, Field, Kind, Place, Report, Tool
+from tool_intent.compiler.ir import Place, Report, Tool
 from tool_intent.compiler.lower_fields import (
-    Use,
-    advertised,
-    allowed_kinds,
     at_least,
-    container,
-    describing_of,
-    description,
     is_text,
     known_names,
-    nearest_origin,
     roles_of,
-    strongest_of,
 )
+from tool_intent.compiler.lower_places import Placing, Treated
 from tool_intent.compiler.lower_rules import Seen, sentence, when
 from tool_intent.compiler.printed import printed
-from tool_intent.compiler.reports import entry_reports, missing
+from tool_intent.compiler.reports import missing
 from tool_intent.compiler.sources import Sources
 from tool_intent.compiler.steps import reads_session
 from tool_intent.policy.model import (
     CatalogTool,
     EffectivePolicy,
-    FieldDefinition,
-    FieldSchema,
     Requirement,
     Rule,
     is_built_in,
 )
 from tool_intent.policy.sources import shipped
-from tool_intent.runtime.colliding import Otherwise, Treatment, prefixed
+from tool_intent.runtime.colliding import Treatment
 from tool_intent.runtime.extend import collisions
 from tool_intent.runtime.matching import Matcher
-from tool_intent.runtime.model import SENIORITY, STRENGTH, Effect, Origin, Rank
-from tool_intent.runtime.pointer import escape
-from tool_intent.runtime.strip import Steps
+from tool_intent.runtime.model import SENIORITY, Rank
 from tool_intent.runtime.views import View
 from tool_intent.runtime.waivers import Waiver
 
 #: What calls do, by the groups that say so.
 KINDS = ("read", "write", "exec", "net")
-#: What is to become of a field, by its place and name, where the tool defines it.
-Treated: TypeAlias = Mapping[tuple[Steps, str], Otherwise]
 
 
 class Lowering:
@@ -97,6 +82,7 @@ class Lowering:
                 self._exact.setdefault(requirement.key, []).append(requirement)
         folder = shipped()
         self._ours = {s.shown for s in policy.sources if s.path.startswith(folder)}
+        self._placing = Placing(self._fields, self._ours)
         self._always = (*faults(policy.broken, policy.on_broken), *map(missing, policy.absent))
 
     def tool(self, name: str, treatment: Treatment = ()) -> Tool:
@@ -109,8 +95,8 @@ class Lowering:
         plain = [r for r in applying if r.when is None]
         # What a waiver lowers for one rank stands for the others: then each rank says its own.
         parted = _by_rank(plain) if any(is_built_in(w.rule) for w in waivers) else [plain]
-        places = tuple(place for own in parted for place in self._places(own, treated))
-        carried = tuple(self._carried(applying, places, treated))
+        places = tuple(place for own in parted for place in self._placing.places(own, treated))
+        carried = tuple(self._placing.carried(applying, places, treated))
         carriers = carriers_of(carried)
         known = self._policy.catalog.get(name, ())
         schemas = [t.schema for t in known if t.schema is not None]
@@ -193,7 +179,7 @@ class Lowering:
     ) -> View:
         own = [r for r in applying if SENIORITY[r.origin.rank] <= SENIORITY[rank]]
         roles = roles_of([t for t in known if SENIORITY[t.rank] <= SENIORITY[rank]])
-        return View(carriers_of(self._places(own, treated)), roles)
+        return View(carriers_of(self._placing.places(own, treated)), roles)
 
     def _sentence(self, rule: Rule, seen: Seen) -> Sentence:
         below_user = SENIORITY[rule.origin.rank] > SENIORITY["user"]
@@ -208,7 +194,7 @@ class Lowering:
             if requirement.when is not None:
                 own = seen[requirement.origin.rank]
                 asked = self._when(requirement, own)
-                for place in self._places([requirement], treated):
+                for place in self._placing.places([requirement], treated):
                     yield replace(place, when=asked, view=own.number)
 
     def _when(self, requirement: Requirement, seen: Seen) -> Condition:
@@ -217,19 +203,6 @@ class Lowering:
             requirement.when, requirement.at, seen, self._atoms, requirement.origin.file,
             self._sources,
         )  # fmt: skip
-
-    def _carried(
-        self, requirements: Sequence[Requirement], places: Sequence[Place], treated: Treated
-    ) -> Iterable[Place]:
-        """Every place with all its fields; those that only a condition asks for are optional."""
-        whole = {p.at: p for p in self._places(requirements, treated)}
-        needed = {(p.at, f.name) for p in places for f in p.fields if f.missing is not None}
-        for at, place in whole.items():
-            fields = (
-                f if (at, f.name) in needed else replace(f, missing=None, blank=None)
-                for f in place.fields
-            )
-            yield replace(place, fields=tuple(fields))
 
     def _candidates(self, name: str) -> Iterable[Requirement]:
         exact = [r for key in _spellings(name) for r in self._exact.get(key, ())]
@@ -250,143 +223,6 @@ class Lowering:
                     unlisted.origin,
                     None,
                 )
-
-    def _places(self, requirements: Sequence[Requirement], treated: Treated) -> Iterable[Place]:
-        by_place: dict[tuple[str, ...], list[Requirement]] = {}
-        for requirement in requirements:
-            by_place.setdefault(requirement.at, []).append(requirement)
-        for at in sorted(by_place, key=lambda a: (len(a), a)):
-            here = by_place[at]
-            uses: dict[str, list[Use]] = {}
-            for requirement in here:
-                for use in requirement.uses:
-                    uses.setdefault(use.name, []).append((requirement, use))
-            fields = tuple(
-                f
-                for name in uses
-                for f in self._closed(name, at, uses[name], treated.get((at, name)))
-            )
-            no_entry, no_object = entry_reports(at, here)
-            yield Place(at, fields, no_entry, no_object)
-
-    def _closed(
-        self, name: str, at: Steps, uses: list[Use], how: Otherwise | None
-    ) -> Iterable[Field]:
-        """A field as the entries at one place use it: one, unless ranks differ on its type; then
-        one for all that agree, since what a weaker one takes for wrong a stronger may still judge.
-        """
-        by_rank: dict[Rank, list[Use]] = {}
-        for use in uses:
-            by_rank.setdefault(use[0].origin.rank, []).append(use)
-        by_kinds: dict[tuple[Kind, ...], list[Use]] = {}
-        for rank, own in by_rank.items():
-            kinds = allowed_kinds(at_least(rank, self._fields.get(name, ())), own)
-            by_kinds.setdefault(kinds, []).extend(own)
-        return (self._field(name, at, allowed, agreed, how) for allowed, agreed in by_kinds.items())
-
-    def _field(
-        self,
-        name: str,
-        at: Steps,
-        allowed: tuple[Kind, ...],
-        uses: list[Use],
-        how: Otherwise | None,
-    ) -> Field:
-        key = prefixed(name) if how == "prefix" else name
-        weakest = max((r.origin.rank for r, _ in uses), key=SENIORITY.__getitem__)
-        definitions = at_least(weakest, self._fields.get(name, ()))
-        # What the strongest asks for it describes itself: weaker words are no part of its demand.
-        strongest = min((r.origin.rank for r, _ in uses), key=SENIORITY.__getitem__)
-        describing = describing_of(strongest, self._fields.get(name, ()))
-        described, who = self._help(name, describing)
-        carrying = strongest_of(uses)
-        demanding = strongest_of([(r, u) for r, u in uses if u.required])
-
-        def report(rule: str, message: str, by: Use, fix: str | None = None) -> Report:
-            """With a `fix` of ours, or else the field's description as its author's words."""
-            requirement, use = by
-            return Report(
-                f"fields/{rule}", requirement.effect, f"/{escape(key)}", message,
-                fix or described, use.origin, None if fix else who,
-            )  # fmt: skip
-
-        assert carrying is not None
-        checks = tuple(self._checks(key, definitions, uses, described, who))
-        # It is found once for all ranks: as what only a waiver that binds the strongest lowers.
-        senior = min(uses, key=lambda use: SENIORITY[use[0].origin.rank])
-        misspelt = report(
-            "misspelt", f"this key only looks like `{key}`", (carrying[0], senior[1]),
-            f"Spell it `{key}`.",
-        )  # fmt: skip
-        # Whatever the entry's effect: what is the tool's argument cannot be told from a reason.
-        collision = report(
-            "collision",
-            f"{key} is an argument of the tool itself, so it cannot carry the reason",
-            carrying,
-            "A person must rename the field in the policy.",
-        )
-        required = demanding and report("missing", f"{key} is required", demanding)
-        blank = demanding and report(
-            "missing", f"{key} is required; what was sent is blank", demanding
-        )
-        return Field(
-            name,
-            allowed,
-            required,
-            blank,
-            report("type", wording.kinds_expected(key, allowed), carrying),
-            report(
-                "unreadable", wording.unreadable(key), carrying, "Write it shorter and plainer."
-            ),
-            replace(misspelt, name=""),
-            replace(collision, name=container(at, key), effect="deny"),
-            checks,
-            advertised(allowed, describing, [c.constraint for c in checks]),
-            key,
-            how == "reuse",
-        )
-
-    def _help(
-        self, name: str, definitions: Sequence[FieldDefinition]
-    ) -> tuple[str | None, str | None]:
-        """How to mend a field: its description, and whose words that is if not ours."""
-        for definition in definitions:
-            text = description(definition)
-            if text:
-                below_user = SENIORITY[definition.origin.rank] > SENIORITY["user"]
-                theirs = below_user and definition.origin.file not in self._ours
-                return text, definition.policy if theirs else None
-        return f"State the {name}.", None
-
-    def _checks(
-        self,
-        key: str,
-        definitions: Sequence[FieldDefinition],
-        uses: list[Use],
-        fix: str | None,
-        who: str | None,
-    ) -> Iterable[Check]:
-        found: dict[str, Check] = {}
-        schemas: list[tuple[FieldSchema, Mapping[str, Origin], Origin, Effect]] = []
-        for d in definitions:
-            # A definition holds where its own rank or a weaker one uses the field.
-            bound = strongest_of(
-                [(r, u) for r, u in uses if SENIORITY[r.origin.rank] >= SENIORITY[d.origin.rank]]
-            )
-            if bound is not None:
-                schemas.append((d.schema, d.origins, d.origin, bound[0].effect))
-        schemas += [(u.schema, u.origins, u.origin, r.effect) for r, u in uses]
-        for schema, origins, origin, effect in schemas:
-            for part in parts(schema):
-                where = nearest_origin(origins, part.pointer, origin)
-                report = Report(
-                    f"fields/{part.keyword}", effect, f"/{escape(key)}",
-                    wording.broken(key, part), fix, where, who,
-                )  # fmt: skip
-                mark = repr((part.keyword, part.constraint))
-                if mark not in found or STRENGTH[found[mark].report.effect] < STRENGTH[effect]:
-                    found[mark] = Check(part.constraint, report)
-        return found.values()
 
 
 def _by_rank(requirements: Iterable[Requirement]) -> list[list[Requirement]]:

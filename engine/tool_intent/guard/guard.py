@@ -50,12 +50,14 @@ _Settle: TypeAlias = Callable[[bool, str | None], None]
 
 class Admission:
     """A call that was judged and recorded. Where it is carried out, `settle` tells what came of
-    it, once; `decision` says whether it may be."""
+    it, once; `decision` says whether it may be. `at_once` says that `settle` looks at files as the
+    call left them, or has to put its record on the disk: others must not go on before."""
 
-    __slots__ = ("_settle", "decision")
+    __slots__ = ("_settle", "at_once", "decision")
 
-    def __init__(self, decision: Decision, settle: _Settle) -> None:
+    def __init__(self, decision: Decision, settle: _Settle, *, at_once: bool) -> None:
         self.decision = decision
+        self.at_once = at_once
         self._settle: _Settle | None = settle
 
     def settle(self, ok: bool, said: str | None = None) -> None:
@@ -328,7 +330,8 @@ class Guard:
                 sessions.came_of(session, number, "passed" if ok else "failed", said)
             self._recording.outcome(ticket, ok)
 
-        return Admission(decision, settle)
+        at_once = ticket is not None and bool(ticket.files or ticket.sync)
+        return Admission(decision, settle, at_once=at_once)
 
     def tool(self, function: Callable[..., Any]) -> GuardedTool:
         """Decorator: calls of the function carry the policy's fields as keyword arguments.

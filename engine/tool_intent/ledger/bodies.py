@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
+from tool_intent.ledger.encoding import encode
 from tool_intent.ledger.recorder import Changed, Image, Told
-from tool_intent.ledger.records import LONGEST_TEXT, Record, kept_value, without_absent
+from tool_intent.ledger.records import LONGEST_TEXT, Record, kept_value
 from tool_intent.ledger.touching import actions, kept_arguments
+from tool_intent.runtime.decision import bare
+from tool_intent.runtime.decision import said as said_by
 from tool_intent.runtime.pointer import escape
 from tool_intent.runtime.secrets import redacted
 from tool_intent.runtime.wire import dump
@@ -48,36 +50,20 @@ def decision_body(
 ) -> Record:
     """The members of a decision's record, in the order of the format. `start` is where relative
     paths of the call start, if that is not the actor's work tree."""
-    call, decision = told.call, told.decision
     redactor = Redactor()
-    executed = decision.args
-    entries = [_entry(said, redactor) for said in decision.provenance]
-    before = len(redactor.notes)
-    kept = {
-        name: redactor.value(f"/{escape(name)}", value)
-        for name, value in kept_arguments(told, executed or {}).items()
+    entries = [_entry(said, redactor) for said in said_by(told.decision)]
+    members = {
+        "session": session,
+        "actor": actor,
+        "call": _call(told, surface, server, start),
+        "entries": entries,
+        "actions": _actions(told),
+        "args": _args(told, redactor),
+        "decision": _decision(told, mended),
+        "files": [{"path": image.path, "pre": image.pre} for image in files],
+        "redactions": redactor.notes,
     }
-    args = {
-        "original": arguments_digest(call.args, told.omitted),
-        "executed": None if executed is None else arguments_digest(executed, told.omitted),
-        "kept": kept,
-        "redacted": True if len(redactor.notes) > before else None,
-    }
-    silent = Redactor()
-    acts = [{k: silent.value("", v) for k, v in action.items()} for action in actions(told)]
-    return without_absent(
-        {
-            "session": session,
-            "actor": actor,
-            "call": _call(told, surface, server, start),
-            "entries": entries,
-            "actions": acts,
-            "args": without_absent(args),
-            "decision": _decision(told, mended),
-            "files": [{"path": image.path, "pre": image.pre} for image in files],
-            "redactions": redactor.notes,
-        }
-    )
+    return {name: value for name, value in members.items() if value}
 
 
 def outcome_body(of: str, ok: bool, files: Iterable[Changed]) -> Record:
@@ -92,7 +78,7 @@ def outcome_body(of: str, ok: bool, files: Iterable[Changed]) -> Record:
 
 def executed_digest(told: Told) -> str:
     """What makes two calls the same but for their reasons."""
-    return arguments_digest(told.decision.args, told.omitted)
+    return arguments_digest(bare(told.decision), told.omitted)
 
 
 def _entry(said: Mapping[str, Any], redactor: Redactor) -> Record:
@@ -101,6 +87,29 @@ def _entry(said: Mapping[str, Any], redactor: Redactor) -> Record:
         name: value if name == "at" else redactor.value(f"{at}/{escape(name)}", value)
         for name, value in said.items()
     }
+
+
+def _args(told: Told, redactor: Redactor) -> Record:
+    executed = bare(told.decision)
+    digests = {"original": arguments_digest(told.call.args, told.omitted)}
+    if executed is None:
+        return digests
+    before = len(redactor.notes)
+    kept = {
+        name: redactor.value(f"/{escape(name)}", value)
+        for name, value in kept_arguments(told, executed).items()
+    }
+    return (
+        digests
+        | {"executed": arguments_digest(executed, told.omitted)}
+        | ({"kept": kept} if kept else {})
+        | ({"redacted": True} if len(redactor.notes) > before else {})
+    )
+
+
+def _actions(told: Told) -> list[Record]:
+    silent = Redactor()
+    return [{k: silent.value("", v) for k, v in action.items()} for action in actions(told)]
 
 
 def _call(told: Told, surface: str, server: str | None, start: str | None) -> Record:
@@ -116,27 +125,24 @@ def _call(told: Told, surface: str, server: str | None, start: str | None) -> Re
 
 
 def _decision(told: Told, mended: str | None) -> Record:
+    decision = told.decision
     rules: list[Record] = [
         {"id": f.rule, "effect": f.effect, "at": f.at}
         | ({} if f.origin is None else {"origin": str(f.origin)})
         | ({} if f.waived is None else {"waived": f.waived, "was": f.was})
-        for f in told.decision.findings[:_MOST_RULES]
+        for f in decision.findings[:_MOST_RULES]
     ]
-    return without_absent(
-        {
-            "verdict": told.decision.decision,
-            "rules": rules,
-            "policy": told.decision.policy,
-            "mended": mended,
-        }
-    )
+    said: Record = {"verdict": decision.decision, "rules": rules, "policy": decision.policy}
+    if mended is not None:
+        said["mended"] = mended
+    return {name: value for name, value in said.items() if value}
 
 
 def arguments_digest(args: Any, omitted: tuple[Any, ...] = ()) -> str:
     """What a record names arguments by; `omitted` describes texts that the host kept to itself."""
     value = {"args": args, "omitted": list(omitted)} if omitted else args
     try:
-        text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+        text = encode(value)
     except (ValueError, TypeError, RecursionError):
         # Not what JSON can say, or nested without end: the call is denied for it.
         try:

@@ -6,9 +6,10 @@ way, in whatever language.
 
 from __future__ import annotations
 
-import json
 from hashlib import sha256
 from typing import Any, Final
+
+from tool_intent.ledger.encoding import encode
 
 #: What the first line of a ledger, or of one that begins anew, names as the line before.
 GENESIS: Final = "sha256:" + "0" * 64
@@ -16,7 +17,6 @@ GENESIS: Final = "sha256:" + "0" * 64
 _MARK: Final = b',"hash":"sha256:'
 #: The length of `,"hash":"sha256:…"}`.
 _TAIL: Final = len(_MARK) + 64 + len(b'"}')
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def line(record: dict[str, Any]) -> tuple[bytes, str]:
@@ -25,7 +25,7 @@ def line(record: dict[str, Any]) -> tuple[bytes, str]:
     The text is ASCII: what is no character by itself (half a surrogate pair) stays as it was said.
     Raises ValueError for NaN and the like.
     """
-    payload = _encode(record)[:-1].encode()
+    payload = encode(record)[:-1].encode()
     digest = f"sha256:{sha256(payload).hexdigest()}"
     return b'%b,"hash":"%b"}\n' % (payload, digest.encode()), digest
 

@@ -12,6 +12,7 @@ from tool_intent.ledger.place import LedgerError
 from tool_intent.ledger.recorder import Changed, Edit, Image, Told
 from tool_intent.ledger.touching import texts
 from tool_intent.ledger.values import MOST
+from tool_intent.runtime.decision import said
 
 
 def images(told: Told, cwd: str, root: str, store: ObjectStore) -> tuple[Image, ...]:
@@ -65,7 +66,7 @@ def changed(image: Image, store: ObjectStore) -> Iterator[Changed]:
 def _named(told: Told, start: str, root: str) -> Iterator[Image]:
     if "write" not in told.kinds:
         return
-    spoken = [str(entry["at"]) for entry in told.decision.provenance]
+    spoken = [str(entry["at"]) for entry in said(told.decision)]
     asked = tuple(edits(told))
     for pointer, path in texts(told, "path"):
         if not path or "\0" in path:

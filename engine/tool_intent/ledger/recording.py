@@ -25,6 +25,8 @@ from tool_intent.ledger.touching import starting
 _MOST_SESSIONS: Final = 1_000
 #: Refused calls that a later one may mend.
 _MOST_REFUSED: Final = 1_000
+#: What is kept of who makes the calls of a session.
+_AGENT: Final = ("agent", "agent_version", "model", "parent")
 #: Seconds that what git has checked out is taken to stay the same.
 _HEAD_HOLDS: Final = 1.0
 
@@ -174,10 +176,13 @@ class LedgerRecorder:
         return None
 
     def _of(self, told: Told) -> dict[str, Any]:
+        session = {"id": told.call.session or self._session}
         context = told.call.context or {}
-        names = ("agent", "agent_version", "model", "parent")
-        told_of = {name: context[name] for name in names if isinstance(context.get(name), str)}
-        return without_absent({"id": told.call.session or self._session, **told_of})
+        for name in _AGENT:
+            value = context.get(name)
+            if isinstance(value, str) and value:
+                session[name] = value
+        return session
 
     def _who(self) -> Mapping[str, Any]:
         """Who calls, and on what."""

@@ -28,13 +28,10 @@ def texts(told: Told, role: str) -> list[tuple[str, str]]:
 def kept_arguments(told: Told, args: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that the allow-list names: those with the role of a path, command or URL, those
     that are commonly called so, and those that policies add. `args` are without fields."""
-    roles = {
-        path[0]
-        for role in ("path", "command", "url")
-        for path in told.roles.get(role, ())
-        if len(path) == 1
-    }
-    wanted = roles | set(SUBJECTS) | set(told.keeping.keep)
+    wanted = {*SUBJECTS, *told.keeping.keep}
+    if told.roles:
+        for role in ("path", "command", "url"):
+            wanted.update(path[0] for path in told.roles.get(role, ()) if len(path) == 1)
     return {name: value for name, value in args.items() if name in wanted}
 
 
@@ -49,6 +46,8 @@ def needed(roles: Mapping[str, tuple[tuple[str, ...], ...]]) -> frozenset[str]:
 def actions(told: Told) -> list[dict[str, str]]:
     """What the call does, `{"kind", "path" or "command"}` each."""
     found: list[dict[str, str]] = []
+    if not told.kinds:
+        return found
     if "read" in told.kinds or "write" in told.kinds:
         kind = "write" if "write" in told.kinds else "read"
         found += [{"kind": kind, "path": path} for _, path in texts(told, "path")]

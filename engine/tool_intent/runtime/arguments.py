@@ -59,6 +59,13 @@ def is_plain_scalar(value: Any) -> bool:
     return kind is bool or value is None
 
 
+def is_plain_name(key: Any) -> bool:
+    """Whether a member's name means one thing to all readers, and is no odd spelling of another."""
+    return (
+        key.__class__ is str and key.isascii() and key.isidentifier() and key not in PROTOTYPE_KEYS
+    )
+
+
 def snapshot(args: dict[str, Any]) -> Snapshot:
     """Copy `args`, and find what is ambiguous in it. The input is not changed.
 

@@ -16,9 +16,10 @@ class Decision:
     was taken before judging: a host that changes its own object later changes nothing here.
     """
 
-    __slots__ = ("_args", "_carriers", "_findings", "_id", "_policy", "_tool")
+    __slots__ = ("_args", "_bare", "_carriers", "_findings", "_id", "_policy", "_tool")
 
     _args: dict[str, Any] | None
+    _bare: dict[str, Any] | None
     _carriers: tuple[Carrier, ...]
     _findings: tuple[Finding, ...]
     _id: Scalar
@@ -38,7 +39,9 @@ class Decision:
     @property
     def decision(self) -> Verdict:
         """`allow`, `ask` or `deny`: the strongest effect of all findings."""
-        top = max((STRENGTH[f.effect] for f in self._findings), default=0)
+        if not self._findings:
+            return "allow"
+        top = max(STRENGTH[f.effect] for f in self._findings)
         if top >= STRENGTH["deny"]:
             return "deny"
         return "ask" if top == STRENGTH["ask"] else "allow"
@@ -57,14 +60,12 @@ class Decision:
     def args(self) -> dict[str, Any] | None:
         """The arguments without fields, a new copy at each access; None where they were no
         object, or could not be read."""
-        return None if self._args is None else strip(duplicate(self._args), self._carriers)
+        return None if self._args is None else duplicate(bare(self))
 
     @property
     def provenance(self) -> tuple[dict[str, Any], ...]:
         """What each place said: `{"at": JSON Pointer, field: value, …}`, as sent."""
-        if self._args is None:
-            return ()
-        return provenance(duplicate(self._args), self._carriers)
+        return tuple(map(duplicate, said(self)))
 
     @property
     def message(self) -> str | None:
@@ -123,3 +124,18 @@ def decided(
 
 
 _new = object.__new__
+
+
+def bare(decision: Decision) -> dict[str, Any] | None:
+    """`decision.args` without a copy: for those inside who only read it."""
+    try:
+        return decision._bare
+    except AttributeError:
+        args = decision._args
+        decision._bare = None if args is None else strip(duplicate(args), decision._carriers)
+        return decision._bare
+
+
+def said(decision: Decision) -> tuple[dict[str, Any], ...]:
+    """`decision.provenance` without copies of its values: for those inside who only read it."""
+    return () if decision._args is None else provenance(decision._args, decision._carriers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tool_intent.runtime.arguments import is_plain_scalar, snapshot
+from tool_intent.runtime.arguments import is_plain_name, is_plain_scalar, snapshot
 from tool_intent.runtime.decision import Decision, decided
 from tool_intent.runtime.extend import collisions
 from tool_intent.runtime.model import STRENGTH, Finding, Scalar
@@ -53,10 +53,12 @@ def judge(
         copy = args.copy()
         known = program.known
         for key, value in copy.items():
+            if key not in known and not is_plain_name(key):
+                break
             if value.__class__ is str:
-                if key not in known or not value.isascii():
+                if not value.isascii():
                     break
-            elif key not in known or not is_plain_scalar(value):
+            elif not is_plain_scalar(value):
                 break
         else:
             # Nothing but plain scalars under plain names: a shallow copy is deep, and nothing in

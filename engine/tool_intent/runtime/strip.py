@@ -35,6 +35,8 @@ class Carrier(NamedTuple):
 
     def said(self, place: dict[str, Any]) -> dict[str, Any]:
         """What an object at a place of this kind says, by the fields' names."""
+        if not (self.names or self.own):
+            return {key: place[key] for key in self.fields if key in place}
         return {called: place[key] for key, called in self._pairs if key in place}
 
     def without(self, keys: Collection[str]) -> Carrier:

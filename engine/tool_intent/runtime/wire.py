@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 from tool_intent.runtime.arguments import (
@@ -35,6 +36,12 @@ def parse(text: str) -> Any:
     """
     if text.count("[") + text.count("{") > _DEEPEST_READ:
         text = _pruned(text)
+    try:
+        value, end = _scan(text, 0)
+        if not text[end:].strip(" \t\n\r"):
+            return value
+    except (StopIteration, RecursionError, ValueError):
+        pass  # white space before it, or no JSON: the decoder reads it, or says what is wrong
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -86,6 +93,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=float
 )
+_scan: Callable[[str, int], tuple[Any, int]] = vars(_DECODER)["scan_once"]
 _string = json.encoder.encode_basestring_ascii
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 

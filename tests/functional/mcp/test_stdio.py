@@ -42,6 +42,8 @@ def test_calls_are_recorded_with_the_server_and_what_came_of_them(
         client.hello()
         client.call("echo", message="hi")
         client.call("echo", message="hi", **REASONS)
+        client.close()
+        client.process.wait(DEADLINE)
     folder = str(tmp_path / ".local" / "state" / "tool-intent")
     assert verify(folder).whole
     denied, allowed, outcome = (r for r in records(folder) if r["type"] != "header")
@@ -51,6 +53,21 @@ def test_calls_are_recorded_with_the_server_and_what_came_of_them(
     assert allowed["session"]["id"] == denied["session"]["id"]
     assert allowed["entries"] == [{"at": "", **REASONS}]
     assert (outcome["of"], outcome["ok"]) == (allowed["id"], True)
+
+
+def test_what_came_of_a_call_is_recorded_before_another_is_judged_and_before_a_signal_ends_it(
+    project: Path, tmp_path: Path
+) -> None:
+    with Raw(proxied(odd()), project, tmp_path) as client:
+        client.hello()
+        for _ in range(3):
+            client.call("echo", message="hi", **REASONS)
+        client.process.terminate()
+        client.process.wait(DEADLINE)
+    folder = str(tmp_path / ".local" / "state" / "tool-intent")
+    kinds = [r["type"] for r in records(folder) if r["type"] != "header"]
+    assert kinds == ["decision", "outcome"] * 3
+    assert all(r["ok"] for r in records(folder) if r["type"] == "outcome")
 
 
 def test_a_rule_has_the_effect_that_it_has_at_the_point_mcp(tmp_path: Path, user: Path) -> None:

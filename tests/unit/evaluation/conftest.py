@@ -13,16 +13,9 @@ from tool_intent.authoring.evaluation.corpus import Corpus, read_corpus
 from tool_intent.compiler.loading import load
 from tool_intent.policy.model import EffectivePolicy
 
-POLICY: Final = """\
-version: 1
-policy: small
-tools: {"*": {optional: [intent, rationale]}}
-rules: |
-  option least = 2 between 1 and 9
-  rule small/short on *
-    when has rationale
-    forbid words(rationale) < least
-    else deny "Too short."
+_SMALL: Final = Path(__file__).parents[2] / "assets" / "evaluation" / "small.yaml"
+POLICY: Final = f"""\
+{_SMALL.read_text("utf-8")}\
   rule small/because on *
     when has rationale
     require rationale mentions "because"

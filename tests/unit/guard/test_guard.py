@@ -465,3 +465,30 @@ def test_an_exception_at_any_line_of_judging_leaves_the_tool_uncalled(
     assert total > 100
     for line in range(total):
         _lines_until_the_tool(prepared(), args, line)
+
+
+class _Other(dict[str, Any]):
+    """A dictionary that nothing is taken for granted of."""
+
+
+@pytest.mark.parametrize("value", ["x", 1, "é", 1e999, None, [1]])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "path",
+        "note",
+        "__proto__",
+        "prototype",
+        "Intent",
+        "ıntent",
+        "intent ",
+        "in/tent",
+        "",
+        "\udc00",
+    ],
+)
+def test_arguments_are_judged_alike_whether_or_not_they_look_simple(
+    guard: Guard, key: str, value: Any
+) -> None:
+    args = {"intent": "Go.", "rationale": "because", key: value}
+    assert guard.check("write", args) == guard.check("write", _Other(args))

@@ -9,7 +9,7 @@ import pytest
 
 from tool_intent import Guard
 from tool_intent.runtime.hearing import MOST_READ, Heard, cited
-from tool_intent.surfaces.mcp.pending import said
+from tool_intent.surfaces.mcp.outcomes import said
 
 POLICY = """version: 1
 policy: t

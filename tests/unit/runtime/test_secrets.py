@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tool_intent.runtime.secrets import TOKENS, redacted
 
@@ -29,6 +31,7 @@ FOUND = [
      "git clone https://[redacted:url-password]@git.example.com/a.git"),
     ("curl 'https://a.test/?q=1&api_key=k3d9s0f2m4l1'", "curl 'https://a.test/?q=1&[redacted:url-token]'"),
     ("The password is pg-9f3kd02lsm, so", "The [redacted:password] so"),
+    ("see https://a.test/?\u017f\u0130g=0a1b2c3d4e", "see https://a.test/?[redacted:url-token]"),
     ("AKIAIOSFODNN7EXAMPLE AKIAIOSFODNN7EXAMPLE", "[redacted:aws-key] [redacted:aws-key]"),
 ]  # fmt: skip
 
@@ -39,6 +42,14 @@ def test_a_credential_is_replaced_by_its_kind(text: str, without: str) -> None:
     assert found.text == without
     assert list(found.kinds) == re.findall(r"\[redacted:([a-z-]+)\]", without)
     assert redacted(found.text) == (found.text, ())
+
+
+@given(
+    st.sampled_from(TOKENS).flatmap(lambda kind: st.from_regex(kind[1], fullmatch=True)),
+    st.sampled_from(["", "Seen: ", "Gesehen für "]),
+)
+def test_no_token_is_overlooked_for_what_stands_around_it(token: str, before: str) -> None:
+    assert token not in redacted(f"{before}{token}").text
 
 
 @pytest.mark.parametrize(

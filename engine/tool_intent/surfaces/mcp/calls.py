@@ -14,6 +14,11 @@ class Admitted:
     def __init__(self, admission: Admission) -> None:
         self._admission = admission
 
+    @property
+    def at_once(self) -> bool:
+        """Whether its outcome is to be told before anybody learns of the answer."""
+        return self._admission.at_once
+
     def settle(self, ok: bool, said: str = "") -> None:
         """The server answered; `ok` says whether the tool did its work, `said` what its text is."""
         self._admission.settle(ok, said)

@@ -9,6 +9,7 @@ from os import urandom
 from typing import Any, Final
 
 from tool_intent.guard.guard import Admission
+from tool_intent.runtime.decision import bare
 from tool_intent.runtime.pointer import quoted
 from tool_intent.runtime.wire import dump
 from tool_intent.surfaces.mcp import messages
@@ -25,7 +26,8 @@ from tool_intent.surfaces.mcp.approval import (
 from tool_intent.surfaces.mcp.calls import Admitted
 from tool_intent.surfaces.mcp.listing import Known, is_listing
 from tool_intent.surfaces.mcp.messages import Malformed, Message
-from tool_intent.surfaces.mcp.pending import Batch, Pending, Waiting, outcome, said
+from tool_intent.surfaces.mcp.outcomes import Outcomes
+from tool_intent.surfaces.mcp.pending import Batch, Pending, Waiting
 from tool_intent.surfaces.mcp.session import Session
 from tool_intent.surfaces.mcp.spans import Cuts, below, cut, removals
 
@@ -42,13 +44,16 @@ class Filter:
     is answered.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, settles_later: bool = False) -> None:
+        """With `settles_later`, whoever sends what is in `to_client` then calls `settle`: no answer
+        waits for the record of its call."""
         self.to_client: list[bytes] = []
         self.to_server: list[bytes] = []
         self._session = session
         self._tools = session.tools
         self._note = session.note
         self._pending = Pending()
+        self._outcomes = Outcomes(session, later=settles_later)
         #: Messages that wait until the server has told which tools it has.
         self._held: list[tuple[Message, Batch | None]] | None = None
         self._list_id = ""
@@ -156,7 +161,7 @@ class Filter:
                 self._denied(message, admission, said == "declined", batch)
                 return
             approved = called(message)
-        cuts = removals(args, decision.args)
+        cuts = removals(args, bare(decision))
         whole: Cuts = {"arguments": cuts} if cuts else {}
         if said != "none":
             whole |= ours(message)
@@ -196,7 +201,7 @@ class Filter:
 
         def answered(yes: bool) -> None:
             if yes:
-                cuts = removals(message.params.get("arguments", {}), decision.args)
+                cuts = removals(message.params.get("arguments", {}), bare(decision))
                 whole = below(("params", "arguments"), cuts)
                 call = Admitted(admission)
                 self._send_call(message, whole, batch, call, approved=called(message))
@@ -265,7 +270,7 @@ class Filter:
             self._answered_by_server(value, line)
 
     def _answered_by_server(self, value: dict[str, Any], line: bytes) -> None:
-        key = dump(value.get("id"))
+        key = messages.id_text(value.get("id"))
         waiting = self._pending.take(key) or self._session.left.take(key)
         method = "" if waiting is None else waiting.method
         if method in ("", messages.LIST) and is_listing(value):
@@ -273,19 +278,12 @@ class Filter:
         if waiting is None:
             self.to_client.append(line)
             return
-        self._settle(waiting, value)
+        self._outcomes.tell(waiting, value)
         self._answer(line, waiting.batch)
 
-    def _settle(self, waiting: Waiting, answer: dict[str, Any]) -> None:
-        ok = outcome(answer)
-        if waiting.call is not None and ok is not None:
-            try:
-                waiting.call.settle(ok, said(answer))
-            except Exception as error:
-                self._note(f"an outcome was not recorded ({type(error).__name__}: {error})")
-        state = answer["result"].get("requestState") if ok is None else None
-        if waiting.approved is not None and isinstance(state, str):
-            self._session.goes_on(state, waiting.approved)
+    def settle(self) -> None:
+        """What there was in `to_client` is on its way: record what came of the calls it answers."""
+        self._outcomes.tell_owed()
 
     def _extended(self, line: bytes) -> bytes:
         text = line.decode("utf-8")
@@ -351,7 +349,7 @@ class Filter:
         """No answer will come any more: everything that waits for one is told `why`."""
         approvals = self._session.approvals
         for key, waiting in self._pending.drain():
-            self._settle(waiting, {})
+            self._outcomes.tell(waiting, {})
             self._answer(messages.error(key, messages.NO_ANSWER, why), waiting.batch)
         held, self._held = self._held or [], None
         for message, batch in held:
@@ -372,7 +370,7 @@ class Filter:
         waiting = self._pending.take(id)
         if waiting is None:
             return False
-        self._settle(waiting, {})
+        self._outcomes.tell(waiting, {})
         self._answer(messages.error(id, messages.NO_ANSWER, why), waiting.batch)
         return True
 

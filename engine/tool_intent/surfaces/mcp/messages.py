@@ -130,9 +130,14 @@ def message(value: Any, text: str, end: bytes = b"\n") -> Message:
     return Message(text, value, key, method, end)
 
 
+def id_text(id: Any) -> str:
+    """The JSON text of an id."""
+    return repr(id) if type(id) is int else dump(id)
+
+
 def _request_id(id: Any) -> str:
     if isinstance(id, str) or type(id) is int:  # neither a boolean nor an odd spelling
-        return dump(id)
+        return id_text(id)
     raise Malformed("an `id` must be text or a whole number")
 
 

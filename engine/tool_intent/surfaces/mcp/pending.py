@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tool_intent.surfaces.mcp.calls import Admitted
 
 
@@ -88,24 +86,3 @@ class Pending:
 
     def __len__(self) -> int:
         return len(self._waiting)
-
-
-def outcome(answer: dict[str, Any]) -> bool | None:
-    """Whether a tool did its work, by the answer to its call; None where the answer is not yet
-    the result (a task was made, input is asked for)."""
-    result = answer.get("result")
-    if not isinstance(result, dict):
-        return False
-    if result.get("resultType", "complete") != "complete" or "task" in result:
-        return None
-    return not result.get("isError")
-
-
-def said(answer: dict[str, Any]) -> str:
-    """The text of an answer to a tool's call, as the model reads it."""
-    result = answer.get("result")
-    content = result.get("content") if isinstance(result, dict) else None
-    if not isinstance(content, list):
-        return ""
-    texts = [part.get("text") for part in content if isinstance(part, dict)]
-    return "\n".join(text for text in texts if isinstance(text, str))

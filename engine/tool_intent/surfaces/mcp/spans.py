@@ -12,6 +12,12 @@ _scan_value: _Scan = vars(json.JSONDecoder())["scan_once"]
 _scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(json.decoder)["scanstring"]
 _WHITE = " \t\n\r"
 _SPACE = re.compile(r"[ \t\n\r]*")
+_KEY = r'[ \t\n\r]*"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\n\r]*:[ \t\n\r]*'
+#: From behind an object's bracket, or a member's value, to the value that follows.
+_first = re.compile(_KEY).match
+_next = re.compile(rf"[ \t\n\r]*,{_KEY}").match
+#: Stands for what is not to be cut: None stands for what is.
+_KEPT: Any = object()
 
 #: What to cut below a value: by member name or index, None for the whole member.
 Cuts: TypeAlias = "dict[str | int, Cuts | None]"
@@ -28,25 +34,15 @@ class Member(NamedTuple):
 
 def members(text: str, at: int) -> Iterator[Member]:
     """The members of the object that starts at `at`, in order; ends where the text is no JSON."""
-    return map(Member._make, _members(text, at))
-
-
-def _members(text: str, at: int) -> Iterator[tuple[str, int, int, int]]:
-    """The same as plain tuples: this runs for every call."""
-    at = _skipped(text, at + 1)
-    while text.startswith('"', at):
-        start = at
+    found = _first(text, at + 1)
+    while found is not None:
+        key, start, value = _read(text, found)
         try:
-            key, at = _scan_string(text, at + 1, True)
-            at = _skipped(text, _skipped(text, at) + 1)  # the colon is there: the text was parsed
-            _, end = _scan_value(text, at)
+            _, end = _scan_value(text, value)
         except (ValueError, StopIteration, RecursionError):
             return
-        yield key, start, at, end
-        at = _skipped(text, end)
-        if not text.startswith(",", at):
-            return
-        at = _skipped(text, at + 1)
+        yield Member(key, start, value, end)
+        found = _next(text, end)
 
 
 def cut(text: str, cuts: Cuts) -> str:
@@ -89,36 +85,62 @@ def below(path: Sequence[str], cuts: Cuts) -> Cuts:
     return cuts
 
 
-def _collect(text: str, at: int, cuts: Mapping[Any, Any], gone: list[tuple[int, int]]) -> None:
-    """Add the spans to delete from the object or list at `at`, in the order of the text."""
+def _collect(text: str, at: int, cuts: Mapping[Any, Any], gone: list[tuple[int, int]]) -> int:
+    """Add the spans to delete from the object or list at `at`, in the order of the text; returns
+    where it ends, but for white space and its bracket."""
     if text[at] == "[":
-        for n, start in enumerate(_elements(text, at)):
-            if n in cuts:
-                _collect(text, start, cuts[n], gone)
-        return
+        return _collect_elements(text, at, cuts, gone)
     kept_until, pending = -1, -1
-    last = at + 1
-    for key, start, value, last in _members(text, at):
-        if key in cuts and cuts[key] is None:
+    end = at + 1
+    found = _first(text, end)
+    while found is not None:
+        key, start, value = _read(text, found)
+        inner = cuts.get(key, _KEPT)
+        if inner is None:
             pending = start if pending < 0 else pending
-            continue
-        if pending >= 0:
-            gone.append((pending, start))
-            pending = -1
-        if key in cuts:
-            _collect(text, value, cuts[key], gone)
-        kept_until = last
+            end = _end(text, value)
+        else:
+            if pending >= 0:
+                gone.append((pending, start))
+                pending = -1
+            end = _end(text, value) if inner is _KEPT else _closed(text, value, inner, gone)
+            kept_until = end
+        found = _next(text, end)
     if pending >= 0:  # the last members go: so does the comma before them
-        gone.append((kept_until if kept_until >= 0 else pending, last))
+        gone.append((kept_until if kept_until >= 0 else pending, end))
+    return end
 
 
-def _elements(text: str, at: int) -> Iterator[int]:
-    at = _skipped(text, at + 1)
-    while not text.startswith("]", at):
-        yield at
-        at = _skipped(text, _scan_value(text, at)[1])
-        if text.startswith(",", at):
-            at = _skipped(text, at + 1)
+def _collect_elements(
+    text: str, at: int, cuts: Mapping[Any, Any], gone: list[tuple[int, int]]
+) -> int:
+    end, n = at + 1, 0
+    start = _skipped(text, end)
+    while not text.startswith("]", start):
+        end = _closed(text, start, cuts[n], gone) if n in cuts else _end(text, start)
+        n += 1
+        start = _skipped(text, end)
+        if text.startswith(",", start):
+            start = _skipped(text, start + 1)
+    return end
+
+
+def _closed(text: str, at: int, cuts: Mapping[Any, Any], gone: list[tuple[int, int]]) -> int:
+    """`_collect`; returns where the value ends, its bracket included."""
+    return _skipped(text, _collect(text, at, cuts, gone)) + 1
+
+
+def _end(text: str, at: int) -> int:
+    return _scan_value(text, at)[1]
+
+
+def _read(text: str, found: re.Match[str]) -> tuple[str, int, int]:
+    """A member's key, where that starts, and where its value does."""
+    key = found[1]
+    start = found.start(1)
+    if "\\" in key:
+        key = _scan_string(text, start, True)[0]
+    return key, start - 1, found.end()
 
 
 def _skipped(text: str, at: int) -> int:

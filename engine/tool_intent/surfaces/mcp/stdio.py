@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from tool_intent.surfaces.mcp.framing import LONGEST_LINE, Lines, TooLong
 from tool_intent.surfaces.mcp.messages import INVALID_REQUEST, error
@@ -25,8 +25,8 @@ _FULL: Final = 4 << 20
 _LAST_ANSWERS: Final = 60.0
 
 
-class Stopped(Exception):
-    """The proxy was told to end, by a signal."""
+class Stopped(BaseException):
+    """The proxy was told to end, by a signal; no failure that anything else handles."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -88,27 +88,53 @@ class Proxy:
         self._poll = select.poll()
         self._interest: dict[int, int] = {}
         self._deadline: tuple[bool, float] | None = None
+        #: Whether a signal may end it right now, and else the one that has come.
+        self._waits = False
+        self._signal = 0
 
     def run(self) -> int:
         """Pass messages until either side ends; returns the exit code."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, _stopped)
+            signal.signal(number, self._told_to_end)
         try:
             while self._server_open and not self._to_client.closed:
                 left = self._seconds_left()
                 if left is not None and left <= 0:
                     break
                 self._turn(left)
+            self._let_end()
             return self._ended()
         except Stopped as stopped:
             stop(self._server, stopped.number)
             return 128 + stopped.number
         finally:
+            self._waits = False
+            self._filter.settle()
             os.set_blocking(self._to_client.fd, True)
+
+    def _told_to_end(self, number: int, _: object) -> None:
+        """A signal: what has been begun, such as recording what came of a call, is ended first."""
+        self._signal = number
+        if self._waits:
+            raise Stopped(number)
+
+    def _let_end(self) -> None:
+        """From now on a signal ends it at once, and one that has come before does so now."""
+        self._waits = True
+        if self._signal:
+            raise Stopped(self._signal)
+
+    def _waited(self, patience: float | None) -> dict[int, int]:
+        """What is ready by now, by its descriptor."""
+        self._let_end()
+        try:
+            return dict(self._poll.poll(None if patience is None else patience * 1000 + 1))
+        finally:
+            self._waits = False
 
     def _turn(self, patience: float | None) -> None:
         self._register()
-        ready = dict(self._poll.poll(None if patience is None else patience * 1000 + 1))
+        ready = self._waited(patience)
         if self._client in ready and self._client in self._interest:
             self._read_client()
         if self._server.answers in ready:
@@ -192,6 +218,7 @@ class Proxy:
     def _send(self) -> None:
         self._to_client.send(self._filter.to_client)
         self._to_server.send(self._filter.to_server)
+        self._filter.settle()
 
     # --- the end ---------------------------------------------------------------------------------
 
@@ -227,7 +254,3 @@ def _read(fd: int) -> bytes:
         return os.read(fd, _CHUNK)
     except OSError:  # a terminal or socket that is gone
         return b""
-
-
-def _stopped(number: int, _: object) -> NoReturn:
-    raise Stopped(number)
