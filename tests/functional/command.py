@@ -1,5 +1,6 @@
-"""The installed command, run as its users run it: a process of its own, with a deadline. Most are
-forked from an interpreter that has loaded other people's libraries already, see `forks.py`."""
+"""The installed command, run as its users run it: a process of its own, with a deadline. In the fast
+tests most are forked from an interpreter that has loaded other people's libraries already, see
+`forks.py`."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 from .forking import FORKS, Busy, same_as_new
 
 COMMAND: Final = Path(sys.executable).parent / "tool-intent"
+#: `make test-all` starts every command anew.
+_FAST: Final = os.environ.get("HYPOTHESIS_PROFILE") != "ci"
 ASSETS: Final = Path(__file__).parents[1] / "assets"
 
 #: Seconds that one command may take; far more than any does, even on a busy machine.
@@ -108,7 +111,7 @@ class Command:
         self, arguments: tuple[str | Path, ...], where: dict[str, Any]
     ) -> subprocess.CompletedProcess[bytes] | None:
         """Run in a fork, None where that is not the same, or not possible now."""
-        if not (self.is_plain and same_as_new(where["env"])):
+        if not (_FAST and self.is_plain and same_as_new(where["env"])):
             return None
         try:
             return FORKS.run(COMMAND, arguments, account=self.account, **where)
