@@ -1,6 +1,7 @@
-"""The installed command, run as its users run it: a process of its own, with a deadline. In the fast
-tests most are forked from an interpreter that has loaded other people's libraries already, see
-`forks.py`."""
+"""The installed command, run as its users run it: a process of its own, with a deadline.
+
+In the fast tests most are forked from an interpreter that has loaded other people's libraries
+already, see `forks.py`."""
 
 from __future__ import annotations
 
