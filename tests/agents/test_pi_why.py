@@ -37,7 +37,10 @@ def test_each_line_is_told_with_the_reason_it_has(line: str, tmp_path: Path, pyt
     session = pi.run(
         [
             calls(("bash", {"command": command, **_why("write")})),
-            calls(_edit("one", 1, 7), _edit("two", 2), _edit("three", 50)),
+            # One after the other: of edits that go on at once, nobody may know who made a line.
+            calls(_edit("one", 1, 7)),
+            calls(_edit("two", 2)),
+            calls(_edit("three", 50)),
             calls(("bash", {"command": "sed -i 's/value_9 /value_nine /' *.py", **_why("sed")})),
             {"text": "done"},
         ]
