@@ -75,6 +75,12 @@ def starting(told: Told, cwd: str) -> str:
     return own if isinstance(own, str) and os.path.isabs(own) else cwd
 
 
+def relative_start(told: Told) -> str | None:
+    """Where a call starts as its host tells, if nobody can know from that where it is."""
+    own = (told.call.context or {}).get("cwd")
+    return (own or ".") if isinstance(own, str) and not os.path.isabs(own) else None
+
+
 def images(told: Told, cwd: str, root: str, store: ObjectStore) -> tuple[Image, ...]:
     """The files that a call may write, with their contents as they are now, which are kept.
 
