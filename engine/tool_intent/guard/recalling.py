@@ -43,10 +43,14 @@ class Recall:
         cwd: str,
         environ: Mapping[str, str] | None,
         held: Mapping[str | None, Sequence[Stretch]],
+        *,
+        retold: bool = False,
     ) -> None:
+        """With `retold`, calls after what was held are told by whoever made them."""
         self._cwd = cwd
         self._environ = environ
         self._held = held
+        self._retold = retold
         self._members: frozenset[str] | None = None
 
     def __call__(self, artifact: Artifact, session: str | None, history: SessionHistory) -> None:
@@ -70,7 +74,10 @@ class Recall:
         stretches = self._held[session]
         if folder is None:
             return [Part(None, {}, frozenset(), False) for _ in stretches]
-        return past(folder, session, stretches)
+        found = past(folder, session, stretches)
+        if self._retold and found:
+            found[-1] = found[-1]._replace(more=False)
+        return found
 
     def _sub_agents(self) -> frozenset[str]:
         if self._members is None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from tool_intent.ledger.chain import holds, stated
 from tool_intent.ledger.members import part, text
@@ -125,15 +126,15 @@ class _Walk:
         if begins is not None and begins <= self._number and self._lines_end(begins) and holds(raw):
             self.is_loose[begins] = self._wanted not in (None, said)
             self._number, self._lines, self._wanted = begins, [], said
-        line = _line(path, start, raw)
-        if self._lines is None and line is not None and line.ok is None:
-            self.others[self._number].add((line.session, line.parent))
+        if self._lines is None:
+            self.others[self._number] |= _speakers(raw)
         if said is None or said != self._wanted or not holds(raw):
             return True  # no line of this chain
         link = _PREV.search(raw)
         self._wanted = "" if link is None else link[1].decode("ascii")
         if self._lines is None:
             return True
+        line = _line(path, start, raw)
         if line is not None:
             self._lines.append(line)
         if said == self._stretches[self._number].since:
@@ -146,13 +147,20 @@ class _Walk:
         return self._lines is None or begins < self._number
 
 
+def _speakers(raw: bytes) -> set[tuple[str, str]]:
+    """The session, with its parent, of a decision that was made here; none for other lines."""
+    decision = _DECISION.match(raw)
+    if decision is None or b'"imported":{' in raw:
+        return set()
+    return {_whose(decision[2])}
+
+
 def _line(path: str, start: int, raw: bytes) -> _Line | None:
     own = stated(raw) or ""
     decision = _DECISION.match(raw)
     if decision is not None and b'"imported":{' not in raw:
-        session = _members(decision[2])
-        whose = text(session, "id"), text(session, "parent")
-        return _Line(path, start, len(raw), own, decision[1].decode("ascii"), *whose, None)
+        judged = decision[1].decode("ascii")
+        return _Line(path, start, len(raw), own, judged, *_whose(decision[2]), None)
     outcome = _OUTCOME.search(raw) if b'"type":"outcome"' in raw else None
     if outcome is None:
         return None
@@ -160,12 +168,14 @@ def _line(path: str, start: int, raw: bytes) -> _Line | None:
     return _Line(path, start, len(raw), own, of, "", "", ok)
 
 
-def _members(raw: bytes) -> dict[str, Any]:
+@lru_cache(maxsize=1_024)
+def _whose(raw: bytes) -> tuple[str, str]:
+    """A session and its parent, as a record begins with them."""
     try:
-        found: dict[str, Any] = json.loads(raw)
+        session = json.loads(raw)
     except ValueError:
-        return {}
-    return found
+        return "", ""
+    return text(session, "id"), text(session, "parent")
 
 
 def _part(stretch: Stretch, found: list[_Line] | None) -> Part:
