@@ -278,13 +278,52 @@ def test_a_session_that_pi_goes_on_with_knows_what_it_did(pi: Pi) -> None:
     assert not results["call_7_0"].is_error, "what it does from now on is known"
 
 
+ONCE = """\
+version: 1
+extends: std/baseline
+rules: |
+  rule deploys/once on @exec
+    when command mentions "deploy"
+    forbid earlier @exec where command mentions "deploy" within 200 calls
+    else deny "That was deployed."
+  rule history/read-before-edit on edit
+    require earlier @read passed where path == this.path within 200 calls
+    else deny "Read {path} before editing it."
+"""
+#: The shell's parent is pi, and so is the engine's; the brackets spare the shell itself.
+KILL = "pkill -9 -P $PPID -f 'surfaces[.]bridge'; sleep 0.3"
+
+
+def test_a_call_whose_engine_died_is_not_forgotten_by_a_session_that_pi_goes_on_with(
+    pi: Pi,
+) -> None:
+    pi.policy(ONCE)
+    (pi.workspace / "start.txt").write_text("one", encoding="utf-8")
+    done = {"text": "done"}
+    script = [
+        calls(("bash", reasoned(command=f"echo deploy; {KILL}"))),
+        calls(("read", reasoned(path="start.txt"))),
+        done,
+    ]
+    assert not pi.run(script).results["call_0_0"].is_error
+    script += [
+        calls(("bash", reasoned(command="echo deploy"))),
+        calls(("bash", reasoned(command=KILL))),
+        calls(edit("one", "two")),
+        done,
+    ]
+    results = pi.run(script, "--continue").results
+    refused(results["call_3_0"], "It could not be told")
+    assert not results["call_4_0"].is_error
+    assert not results["call_5_0"].is_error, "what was held is known to the second engine, too"
+
+
 @pytest.mark.parametrize("policy", ["version: 1\nextends: std/baseline\n", READ_FIRST])
 def test_what_comes_of_a_call_is_recorded_though_its_engine_died_meanwhile(
     pi: Pi, policy: str
 ) -> None:
     pi.policy(policy)
-    # The shell's parent is pi, and so is the engine's; the brackets spare the shell itself.
-    kill = "echo x >made.txt; pkill -9 -P $PPID -f 'surfaces[.]bridge'; sleep 0.3"
+    kill = f"echo x >made.txt; {KILL}"
     session = pi.run([calls(("bash", reasoned(command=kill))), {"text": "done"}])
     assert not session.results["call_0_0"].is_error
     told = list(records(str(pi.ledger)))

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tool_intent.ledger.bodies import arguments_digest
-from tool_intent.ledger.chain import GENESIS
-from tool_intent.ledger.going_back import Kept, past
+from tool_intent.ledger.going_back import Kept, Part, kept, past
 from tool_intent.ledger.members import Members, part, parts, text
 from tool_intent.ledger.place import ledger_folder
-from tool_intent.ledger.recorder import Stretch
+from tool_intent.ledger.recorder import Stretch, unknown
 from tool_intent.ledger.records import LONGEST_TEXT
+from tool_intent.runtime.pointer import tokens
 from tool_intent.runtime.recalling import Recalled
+from tool_intent.runtime.session import forgotten_of
 
 if TYPE_CHECKING:
     from tool_intent.compiler.artifact import Artifact
@@ -42,35 +43,66 @@ class Recall:
         cwd: str,
         environ: Mapping[str, str] | None,
         held: Mapping[str | None, Sequence[Stretch]],
+        *,
+        retold: bool = False,
     ) -> None:
+        """With `retold`, calls after what was held are told by whoever made them."""
         self._cwd = cwd
         self._environ = environ
         self._held = held
+        self._retold = retold
+        self._members: frozenset[str] | None = None
 
     def __call__(self, artifact: Artifact, session: str | None, history: SessionHistory) -> None:
-        """Add what is known, in order. Does not raise: what cannot be read makes history
-        unknown."""
+        """Add what is known, in order. What cannot be read makes history unknown, and is no
+        error."""
         try:
-            folder = ledger_folder(self._cwd, self._environ)
-            for stretch in self._held.get(session, ()):
-                found = None if folder is None else past(folder, stretch)
-                if found is None:
-                    history.lose()
-                for kept in found or ():
-                    artifact.recall(history, recalled(kept, artifact))
+            if session in self._held:
+                _recall(artifact, history, self._past(session))
+            elif session in self._sub_agents():
+                # It shared the history of another, and does not say so any more.
+                history.lose()
         except Exception:
             # A file that cannot be read, or a record of ours that says what we do not understand.
             history.lose()
+        except BaseException:
+            history.lose()  # whoever goes on after an interrupt must not take this for all
+            raise
+
+    def _past(self, session: str | None) -> list[Part]:
+        folder = ledger_folder(self._cwd, self._environ)
+        stretches = self._held[session]
+        if folder is None:
+            return [Part(None, {}, frozenset(), False) for _ in stretches]
+        found = past(folder, session, stretches)
+        if self._retold and found:
+            found[-1] = found[-1]._replace(more=False)
+        return found
+
+    def _sub_agents(self) -> frozenset[str]:
+        if self._members is None:
+            named = [one.members for session in self._held for one in self._past(session)]
+            self._members = frozenset().union(*named)
+        return self._members
 
 
-def gap(session: str = "") -> Stretch:
-    """A stretch of which nothing is known: no record has the hash that stands for none."""
-    return Stretch(session, GENESIS, GENESIS, "")
+def _recall(artifact: Artifact, history: SessionHistory, found: Sequence[Part]) -> None:
+    # A session that was never interrupted would have forgotten as many by now.
+    forgotten = forgotten_of(sum(len(one.decisions or ()) for one in found))
+    for one in found:
+        if one.decisions is None:
+            history.lose()
+            continue
+        for call in kept(one, forgotten):
+            artifact.recall(history, recalled(call, artifact))
+        forgotten = max(0, forgotten - len(one.decisions))
+        if one.more:
+            history.lose()
 
 
 def of_no_name() -> dict[str | None, Sequence[Stretch]]:
     """What is held of calls that name no session, where any may have been made before."""
-    return {None: [gap()]}
+    return {None: [unknown("")]}
 
 
 def stretches(given: Any, session: str) -> tuple[Stretch, ...]:
@@ -81,7 +113,7 @@ def stretches(given: Any, session: str) -> tuple[Stretch, ...]:
         members = one if isinstance(one, Mapping) else {}
         values = [members.get(name) for name in Stretch._fields]
         texts = [value for value in values if isinstance(value, str)]
-        found.append(Stretch(*texts) if len(texts) == len(values) else gap(session))
+        found.append(Stretch(*texts) if len(texts) == len(values) else unknown(session))
     return tuple(found)
 
 
@@ -106,22 +138,25 @@ def _is_stretch(value: Any) -> bool:
     )
 
 
-def recalled(kept: Kept, artifact: Artifact) -> Recalled:
+def recalled(call: Kept, artifact: Artifact) -> Recalled:
     """A call as far as its record tells."""
     from datetime import datetime
 
-    record = kept.decision
-    call, args = part(record, "call"), part(record, "args")
-    tool = text(call, "tool")
-    said = _said(record, artifact.program(tool), part(record, "decision"), artifact.digest)
+    record, ok = call
+    args = part(record, "args")
+    tool = text(part(record, "call"), "tool")
+    program = artifact.program(tool)
     known = dict(part(args, "kept"))
     whole = arguments_digest(known) == args.get("executed")
-    hidden = {text(note, "at").rpartition("/")[2] for note in parts(record, "redactions")}
+    hidden = {tokens(text(note, "at"))[-1] for note in parts(record, "redactions")}
     plain = {name for name, value in known.items() if whole or _is_plain(value)} - hidden
     fields = {name: value for at, name, value in _entries(record) if not at}
     unsure = {name for name, value in fields.items() if not _is_plain(value)} | hidden
+    said = _said(record, program, part(record, "decision"), artifact.digest)
+    if _may_rename(program):
+        unsure |= said.union(fields)
     refused = text(part(record, "decision"), "verdict") == "deny"
-    outcome: Outcome | None = None if kept.ok is None else "passed" if kept.ok else "failed"
+    outcome: Outcome | None = None if ok is None else "passed" if ok else "failed"
     return Recalled(
         tool=tool,
         at=datetime.fromisoformat(text(record, "ts")).timestamp(),
@@ -129,20 +164,24 @@ def recalled(kept: Kept, artifact: Artifact) -> Recalled:
         args=known | fields,
         known=frozenset(plain | set(fields)) - unsure,
         whole=whole and not hidden and not unsure,
-        said=frozenset(said) - unsure,
+        said=said - unsure,
         context=_context(record),
     )
 
 
-def _said(record: Members, program: Program, decision: Members, digest: str) -> set[str]:
+def _said(record: Members, program: Program, decision: Members, digest: str) -> frozenset[str]:
     """The fields that a call is known to have had right in its arguments, or not to have had."""
-    carriers = [carrier for carrier in program.carriers if not carrier.at]
-    if any(carrier.names or carrier.own for carrier in program.carriers) or program.taken:
-        return set()  # what the policy calls them is not what they were sent as
     had = {name for at, name, _ in _entries(record) if not at}
     if text(decision, "policy") == digest:
-        had |= {name for carrier in carriers for name in carrier.fields}
-    return had
+        had |= {name for carrier in program.carriers if not carrier.at for name in carrier.fields}
+    return frozenset(had)
+
+
+def _may_rename(program: Program) -> bool:
+    """Whether a field may have been sent under another name, or be an argument of the tool: that
+    can depend on a schema which only the host knew."""
+    renamed = any(carrier.names or carrier.own for carrier in program.carriers)
+    return renamed or bool(program.settings or program.taken)
 
 
 def _entries(record: Members) -> Iterable[tuple[str, str, Any]]:

@@ -6,9 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from tool_intent.guard.recalling import gap
 from tool_intent.ledger.place import LedgerError
-from tool_intent.ledger.recorder import NullRecorder, Recorder, Stretch, Ticket, Told
+from tool_intent.ledger.recorder import NullRecorder, Recorder, Stretch, Ticket, Told, unknown
 from tool_intent.runtime.decision import Decision
 from tool_intent.runtime.model import Finding
 from tool_intent.runtime.together import together
@@ -39,11 +38,13 @@ class Recording:
         self._lock = threading.Lock()
 
     def stretch(self, session: str) -> Stretch | None:
-        """What was recorded of a session; None where nothing was. Where something could not be,
-        it is one that no ledger has."""
+        """What was recorded of a session; None where it made no call. Where something was not
+        recorded, or not in a ledger, it is one that no ledger has."""
         find = getattr(self._recorder, "stretch", None)
-        found: Stretch | None = None if find is None else find(session)
-        return gap(session) if self._lost else found
+        if find is None or self._lost:
+            return unknown(session)
+        found: Stretch | None = find(session)
+        return found
 
     @property
     def keeps(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from tool_intent.ledger.chain import GENESIS
 from tool_intent.runtime.model import Call, Keeping
 
 if TYPE_CHECKING:
@@ -80,6 +81,11 @@ class Stretch(NamedTuple):
     since: str
     head: str
     own: str
+
+
+def unknown(session: str) -> Stretch:
+    """A stretch of which nothing is known: no record has the hash that stands for none."""
+    return Stretch(session, GENESIS, GENESIS, "")
 
 
 def folded(own: str, hash: str) -> str:

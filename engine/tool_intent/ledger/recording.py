@@ -17,16 +17,17 @@ from tool_intent.ledger.imaging import changed, images, unwritten
 from tool_intent.ledger.members import parts, text
 from tool_intent.ledger.objects import ObjectStore
 from tool_intent.ledger.place import VARIABLE, LedgerError, Worktree, ledger_folder, worktree
-from tool_intent.ledger.recorder import Image, Stretch, Ticket, Told, folded
+from tool_intent.ledger.recorder import Image, Stretch, Ticket, Told, folded, unknown
 from tool_intent.ledger.records import Kind, Record, kept_value, new_id, without_absent
-from tool_intent.ledger.touching import starting
+from tool_intent.ledger.touching import relative_start, starting
+from tool_intent.runtime.model import Call
 
 #: Sessions of which it is held what was recorded.
 _MOST_SESSIONS: Final = 1_000
 #: Refused calls that a later one may mend.
 _MOST_REFUSED: Final = 1_000
 #: What is kept of who makes the calls of a session.
-_AGENT: Final = ("agent", "agent_version", "model", "parent")
+_AGENT: Final = ("agent", "agent_version", "model")
 #: Seconds that what git has checked out is taken to stay the same.
 _HEAD_HOLDS: Final = 1.0
 
@@ -66,17 +67,22 @@ class LedgerRecorder:
         self._actor_until = 0.0
         self._refused: OrderedDict[tuple[str, str, str], str] = OrderedDict()
         self._stretches: OrderedDict[str, Stretch] = OrderedDict()
-        #: The session that a sub-agent's belongs to.
+        #: The session whose history each shares: another one's for a sub-agent's, else its own.
         self._roots: OrderedDict[str, str] = OrderedDict()
 
     def stretch(self, session: str) -> Stretch | None:
-        """What was recorded of a session here, and of its sub-agents'; None where nothing was."""
+        """What was recorded of a session here, and of its sub-agents'; None where it made no call,
+        one of which nothing is known where the ledger is off."""
         with self._lock:
             return self._stretches.get(session)
 
     def decision(self, told: Told) -> Ticket | None:
         """Keep a decision, and the files that its call may change. Raises LedgerError."""
         opened = self._opened(told.keeping.required)
+        root_session = self._root(told.call)
+        if opened is None or not root_session:
+            # Calls that cannot be told apart by their session afterwards, or not be found at all.
+            self._note(root_session, None)
         if opened is None:
             return None
         appender, store = opened
@@ -87,15 +93,17 @@ class LedgerRecorder:
         session = self._of(told)
         body = decision_body(
             told, session, self._who(), self._surface, self._server, files,
-            self._mends(told, session["id"]), None if start == root else start,
+            self._mends(told, session["id"]),
+            relative_start(told) or (None if start == root else start),
         )  # fmt: skip
         sync = told.keeping.full or told.keeping.required
-        root = self._root(session["id"], session.get("parent"))
-        receipt = self._append(appender, "decision", body, root, sync=sync or verdict == "deny")
+        receipt = self._append(
+            appender, "decision", body, root_session, sync=sync or verdict == "deny"
+        )
         if verdict == "deny":
             self._note_refused(told, session["id"], receipt.id)
             return None
-        return Ticket(receipt.id, unwritten(files), sync, root)
+        return Ticket(receipt.id, unwritten(files), sync, root_session)
 
     def outcome(self, ticket: Ticket, ok: bool) -> None:
         """Keep what came of a call, and of the files that it may have changed. Raises
@@ -135,26 +143,36 @@ class LedgerRecorder:
         with self._order:
             receipt = appender.append(type, body, sync=sync)
             if session:
-                with self._lock:
-                    before = self._stretches.get(session)
-                    first = receipt.hash if before is None else before.since
-                    own = folded("" if before is None else before.own, receipt.hash)
-                    self._stretches[session] = Stretch(session, first, receipt.hash, own)
-                    self._stretches.move_to_end(session)
-                    if len(self._stretches) > _MOST_SESSIONS:
-                        self._stretches.popitem(last=False)
+                self._note(session, receipt.hash)
         return receipt
 
-    def _root(self, session: str, parent: str | None) -> str:
-        """The session that a sub-agent's belongs to, or the session itself."""
-        if parent is None and session not in self._roots:
-            return session
+    def _note(self, session: str, hash: str | None) -> None:
+        """Note a record of a session's stretch; None for a call that there is no record of."""
         with self._lock:
-            if session not in self._roots and parent is not None:
-                self._roots[session] = self._roots.get(parent, parent)
-                if len(self._roots) > _MOST_SESSIONS:
-                    self._roots.popitem(last=False)
-            return self._roots.get(session, session)
+            before = self._stretches.get(session)
+            if hash is None:
+                after = unknown(session)
+            else:
+                first = hash if before is None else before.since
+                after = Stretch(session, first, hash, folded(before.own if before else "", hash))
+            self._stretches[session] = after
+            self._stretches.move_to_end(session)
+            if len(self._stretches) > _MOST_SESSIONS:
+                self._stretches.popitem(last=False)
+
+    def _root(self, call: Call) -> str:
+        """The session whose history a call's shares: what its first call says, as
+        `runtime.sessions` has it."""
+        parent = None if call.session is None else (call.context or {}).get("parent")
+        name = self._session if call.session is None else call.session
+        with self._lock:
+            if name not in self._roots:
+                above = parent if isinstance(parent, str) else name
+                self._roots[name] = self._roots.setdefault(above, above)
+            self._roots.move_to_end(name)
+            while len(self._roots) > _MOST_SESSIONS:
+                self._roots.popitem(last=False)
+            return self._roots[name]
 
     def _opened(self, required: bool) -> tuple[Appender, ObjectStore] | None:
         """What to write to; None where the ledger is off, which a policy may forbid."""
@@ -178,7 +196,7 @@ class LedgerRecorder:
     def _of(self, told: Told) -> dict[str, Any]:
         session = {"id": told.call.session or self._session}
         context = told.call.context or {}
-        for name in _AGENT:
+        for name in _AGENT if told.call.session is None else (*_AGENT, "parent"):
             value = context.get(name)
             if isinstance(value, str) and value:
                 session[name] = value

@@ -62,3 +62,9 @@ def starting(told: Told, cwd: str) -> str:
     """Where relative paths of a call start: `cwd`, unless its host tells."""
     own = (told.call.context or {}).get("cwd")
     return own if isinstance(own, str) and os.path.isabs(own) else cwd
+
+
+def relative_start(told: Told) -> str | None:
+    """Where a call starts as its host tells, if nobody can know from that where it is."""
+    own = (told.call.context or {}).get("cwd")
+    return (own or ".") if isinstance(own, str) and not os.path.isabs(own) else None

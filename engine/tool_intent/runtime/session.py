@@ -14,6 +14,11 @@ Outcome: TypeAlias = Literal["tried", "passed", "failed"]
 LONGEST_WINDOW = 10_000
 
 
+def forgotten_of(calls: int) -> int:
+    """How many of a session's first calls its history has let go of, after so many."""
+    return max(0, calls // LONGEST_WINDOW - 1) * LONGEST_WINDOW
+
+
 class Past(NamedTuple):
     """Which earlier calls are meant: the number of what is asked of them, what must have come of
     them, the values of the judged call that theirs must equal, and the rest of the condition over

@@ -69,6 +69,12 @@ class Sessions:
         self._sessions: OrderedDict[str | None, _Session] = OrderedDict()
         self._lock = threading.Lock()
 
+    def go_on(self, session: str | None) -> None:
+        """Take in now what went before, which the first call of the session would wait for."""
+        root = self._of(session).root
+        with root.lock:
+            root.begun()
+
     def judge(
         self,
         call: Call,

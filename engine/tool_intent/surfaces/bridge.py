@@ -4,8 +4,9 @@ On the call path: nothing of authoring time is imported while the policy comes f
 Methods, protocol 1 (`Params` name what each takes):
 
     hello {protocol, cwd, held}      the policies in force; first of all, and once. `resumed` is a
-                                     session that went on before: {session, earlier}, with the
-                                     stretches that were held of it
+                                     session that went on before: {session, earlier, retold}, with
+                                     the stretches that were held of it, and whether calls since
+                                     then are told `again`
     extend {tools}                   what each tool is to advertise
     decide {tool, args, id, session} the decision on a call, and where its fields are
     ended {session, id, outcome}     `passed` or `failed`: a call is over, its files as it left them
@@ -130,8 +131,9 @@ class Server:
             cwd = _text(params, "cwd")
             held = params.get("held") or ()
             self._judging = Judging(
-                cwd, held=held, recorder=ledger("pi", cwd), point="pi", earlier=_earlier(params)
-            )
+                cwd, held=held, recorder=ledger("pi", cwd), point="pi", earlier=_earlier(params),
+                retold=(params.get("resumed") or {}).get("retold") is True,
+            )  # fmt: skip
         except (Unavailable, PolicyError) as error:
             raise RpcError(_REQUEST, str(error)) from None
         python = ".".join(map(str, sys.version_info[:3]))

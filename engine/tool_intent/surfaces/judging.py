@@ -101,9 +101,11 @@ class Judging:
         *,
         point: Point,
         earlier: Mapping[str | None, Sequence[Stretch]] | None = None,
+        retold: bool = False,
     ) -> None:
         """`held` is `State.kept` of a process that served this session before; `point` is the
-        surface that enforces; `earlier` is what was held of sessions that this host goes on with.
+        surface that enforces; `earlier` is what was held of sessions that this host goes on with;
+        with `retold` it tells `again` of all calls that it made since.
 
         Raises Unavailable where the engine could be changed by the calls it judges, or where a
         policy that was held is gone and the one there is now is another.
@@ -114,9 +116,14 @@ class Judging:
         self._recording = Recording(recorder)
         self._expect_outside()
         artifact, self._notes = self._load()
-        recall = Recall(cwd, environ, earlier) if earlier else None
+        recall = Recall(cwd, environ, earlier, retold=retold) if earlier else None
         self._first = held_by(self._reopened(held[0], artifact) if held else artifact, recall)
         self._now = self._first if self._same(artifact) else held_by(artifact, recall)
+        # A host gives a start more time than a decision.
+        for session in earlier or ():
+            for judges in self._all:
+                if judges.sessions is not None:
+                    judges.sessions.go_on(session)
         self._schemas: dict[str, dict[str, Any]] = {}
         self._advertised: dict[str, dict[Carrier, None]] = {}
         self._refusals = Refusals()

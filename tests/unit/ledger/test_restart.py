@@ -15,6 +15,11 @@ from tool_intent import Denied, Guard
 from tool_intent.guard.recording import ledger
 from tool_intent.ledger.appending import Appender
 from tool_intent.ledger.reading import records
+from tool_intent.ledger.recorder import NullRecorder
+from tool_intent.runtime.history import SessionHistory
+from tool_intent.runtime.paths import Place
+from tool_intent.runtime.session import forgotten_of
+from tool_intent.runtime.state import State
 
 WHY: Final = {"intent": "Refuse expired sessions", "rationale": "#412: login() checks too late."}
 POLICY: Final = """\
@@ -225,10 +230,11 @@ def test_a_ledger_that_is_not_what_it_was_makes_history_unknown(
     assert host.call("edit", **EDIT) == []
 
 
-def test_records_that_were_added_behind_the_head_do_not_count(host: Host) -> None:
+def test_records_that_were_added_behind_the_head_make_history_unknown(host: Host) -> None:
     host.call("read", path="b.py")
     host.restart(lambda: forged(host))
-    assert host.call("edit", **EDIT) == [READ_FIRST]
+    (said,) = host.call("edit", **EDIT)
+    assert "could not be told" in said
 
 
 def test_records_that_were_added_before_the_head_make_history_unknown(host: Host) -> None:
@@ -265,6 +271,187 @@ def test_another_policy_knows_what_the_arguments_tell_and_no_fields_that_were_no
     assert host.call("edit", **EDIT) == []
     (said,) = host.call("write", path="b", content="x", intent="Say another")
     assert "could not be told" in said
+
+
+def test_calls_after_what_was_held_last_make_history_unknown(host: Host) -> None:
+    host.call("bash", command="deploy it")
+    host.restart(lambda: host.call("bash", command="deploy it"))
+    (said,) = host.call("bash", command="deploy it")
+    assert "could not be told" in said
+
+
+def test_calls_between_what_two_processes_held_make_history_unknown(host: Host) -> None:
+    host.call("bash", command="deploy it")
+    first = host.guard.held("s")
+    host.call("bash", command="deploy it")  # and then it died, before anybody held that
+    host.guard = Guard.load(cwd=str(host.folder))
+    host.call("read", path="b.py")
+    second = host.guard.held("s")
+    assert first is not None
+    assert second is not None
+    both = json.dumps([*json.loads(first), *json.loads(second)])
+    host.guard = Guard.load(cwd=str(host.folder), held={"s": both})
+    (said,) = host.call("bash", command="deploy it")
+    assert "could not be told" in said
+
+
+def test_a_record_that_was_taken_away_between_two_stretches_makes_history_unknown(
+    host: Host,
+) -> None:
+    host.call("read", path="b.py")
+    host.restart()
+    host.call("bash", session="other", command="deploy it")
+    host.call("read", path="c.py")
+    whole = host.segment.read_bytes().splitlines(keepends=True)
+    host.restart(lambda: host.segment.write_bytes(b"".join(whole[:3] + whole[4:])))
+    (said,) = host.call("edit", **EDIT)
+    assert "could not be told" in said
+
+
+def test_what_went_before_counts_for_a_session_that_branched_off_it(host: Host) -> None:
+    host.call("read", path="a.py")
+    held = host.guard.held("s")
+    assert held is not None
+    host.call("bash", command="deploy it")
+    host.call("bash", command="deploy it")
+    host.guard = Guard.load(cwd=str(host.folder), held={"fork": held})
+    assert host.call("edit", session="fork", **EDIT) == []
+    assert host.call("bash", session="fork", command="deploy it") == []
+
+
+def test_calls_while_the_ledger_was_off_make_history_unknown(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.call("read", path="b.py")
+    monkeypatch.setenv("TOOL_INTENT_LEDGER", "off")
+    host.restart()
+    host.call("bash", command="deploy it")
+    host.call("bash", command="deploy it")
+    host.held = host.guard.held("s")
+    monkeypatch.delenv("TOOL_INTENT_LEDGER")
+    assert host.held is not None
+    host.guard = Guard.load(cwd=str(host.folder), held={"s": host.held})
+    (said,) = host.call("bash", command="deploy it")
+    assert "could not be told" in said
+
+
+def test_calls_that_go_into_no_ledger_make_history_unknown(host: Host) -> None:
+    host.guard = Guard.load(cwd=str(host.folder), recorder=NullRecorder())
+    host.call("bash", command="deploy it")
+    host.call("bash", command="deploy it")
+    host.restart()
+    (said,) = host.call("bash", command="deploy it")
+    assert "could not be told" in said
+
+
+def test_a_session_without_a_name_has_no_parent(host: Host) -> None:
+    host.call("read", path="b.py")
+    host.guard.call("read", WHY | {"path": "a.py"}, lambda _: None, context={"parent": "s"})
+    host.restart()
+    assert host.call("edit", **EDIT) == [READ_FIRST]
+
+
+def test_a_session_whose_first_call_names_no_parent_stays_its_own(host: Host) -> None:
+    host.call("read", path="b.py")
+    host.call("read", session="t", path="b.py")
+    host.call("read", session="t", context={"parent": "s"}, path="a.py")
+    held = {name: host.guard.held(name) or "" for name in "st"}
+    host.guard = Guard.load(cwd=str(host.folder), held=held)
+    assert host.call("edit", session="t", **EDIT) == []
+    assert host.call("edit", **EDIT) != []
+
+
+def test_what_a_session_with_an_empty_name_did_before_is_unknown(host: Host) -> None:
+    host.call("bash", session="", command="deploy it")
+    held = host.guard.held("")
+    assert held is not None
+    host.guard = Guard.load(cwd=str(host.folder), held={"": held})
+    (said,) = host.call("bash", session="", command="deploy it")
+    assert "could not be told" in said
+
+
+def test_a_sub_agent_that_no_longer_names_its_session_knows_nothing_of_before(host: Host) -> None:
+    host.call("bash", command="deploy it")
+    host.call("bash", session="s/1", context={"parent": "s"}, command="deploy it")
+    host.restart()
+    (said,) = host.call("bash", session="s/1", command="deploy it")
+    assert "could not be told" in said
+    assert host.call("bash", session="new", command="deploy it") == []
+
+
+@pytest.mark.parametrize("cwd", ["sub", ""])
+def test_a_path_that_started_nobody_knows_where_is_unknown_of_earlier_calls(
+    host: Host, cwd: str
+) -> None:
+    host.call("read", path="a.py", context={"cwd": cwd})
+    host.restart()
+    (said,) = host.call("edit", **EDIT)
+    assert "could not be told" in said
+
+
+def test_a_credential_is_left_out_of_an_argument_of_any_name(host: Host) -> None:
+    host.policy(
+        POLICY.replace("on write\n", "on other\n").replace(
+            "intent == this.intent", 'args["a/b~"] == this.args["a/b~"]'
+        )
+        + 'ledger: {keep: ["a/b~"]}\n'
+    )
+    host.guard = Guard.load(cwd=str(host.folder))
+    given = {"a/b~": "With ghp_" + "a1B2" * 9}
+    host.call("other", **given)
+    host.restart()
+    assert host.call("other", **given) != []
+
+
+@pytest.mark.parametrize("how", ["reuse", "prefix"])
+def test_what_a_field_was_sent_as_is_not_known_where_only_the_host_knew_the_schema(
+    host: Host, how: str
+) -> None:
+    host.policy(
+        POLICY.replace("intent == this.intent", "args.intent == this.args.intent")
+        + f"collision: {how}\ntools: {{write: {{require: [intent]}}}}\n"
+    )
+    host.guard = Guard.load(cwd=str(host.folder))
+    schema = {"type": "object", "properties": {"intent": {"type": "string"}}}
+
+    def write(reason: str) -> str:
+        given = WHY | {"path": "b", "content": "x", "ti_intent": reason}
+        return host.guard.admit("write", given, session="s", schema=schema).decision.decision
+
+    assert write("Say it first") == "allow"
+    host.restart()
+    assert write("Say another") == "deny"
+
+
+def test_an_interrupt_while_history_is_read_leaves_it_unknown(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.call("bash", command="deploy it")
+    host.call("bash", command="deploy it")
+    host.restart()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as slow:
+        slow.setattr("tool_intent.guard.recalling.past", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            host.call("read", path="b.py")
+    (said,) = host.call("bash", command="deploy it")
+    assert "could not be told" in said
+
+
+@pytest.mark.parametrize("calls", [9_999, 10_000, 19_999, 20_000, 29_999, 30_000, 45_000])
+def test_after_a_restart_as_many_calls_are_forgotten_as_a_session_itself_forgets(
+    calls: int,
+) -> None:
+    history = SessionHistory([])
+    place = Place("/", "/", "/", False)
+    state = State("other", {}, (), {}, {}, 0.0, history, place)
+    for _ in range(calls):
+        history.tried(state)
+    kept = sum(1 for _ in history.recent(calls))
+    assert forgotten_of(calls) == calls - kept
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '[{"session": "s"}]', "nonsense"])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tool_intent.compiler.loading import PolicyError
+from tool_intent.guard.recording import ledger
 from tool_intent.runtime import uses
 from tool_intent.runtime.model import Call
 from tool_intent.surfaces.judging import Judging, Unavailable
@@ -296,3 +297,20 @@ def test_a_source_that_is_asked_for_and_not_there_is_an_error_or_denies(
     except PolicyError:
         return
     assert judging.decide(call("bash", command="ls", **WHY)).decision == "deny"
+
+
+def test_history_is_taken_in_when_the_engine_starts_which_may_take_longer_than_a_decision(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOL_INTENT_LEDGER", str(tmp_path / "ledger"))
+    policy(workspace, LOOKS_BACK)
+    here = str(workspace)
+    judging = Judging(here, point="pi", recorder=ledger("pi", here))
+    judging.decide(call("read", path="a", **WHY))
+    judging.outcome("s", "c", True)
+    held = judging.stretch("s")
+    assert held is not None
+    judging = Judging(here, point="pi", recorder=ledger("pi", here), earlier={"s": [held]})
+    shutil.rmtree(tmp_path / "ledger")
+    edits = [{"oldText": "x", "newText": "y", **WHY}]
+    assert judging.decide(call("edit", path="a", edits=edits, **WHY)).decision == "allow"

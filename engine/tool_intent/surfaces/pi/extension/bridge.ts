@@ -44,6 +44,11 @@ export interface Resumed {
 	earlier: Stretch[];
 }
 
+/** What stands for calls that nobody knows of. */
+export function gap(session: string): Stretch {
+	return { session, since: "", head: "", own: "" };
+}
+
 interface Waiting {
 	resolve: (value: any) => void;
 	reject: (error: Error) => void;
@@ -66,6 +71,9 @@ export class Bridge {
 	private remembered: string[] = [];
 	private bytes = 0;
 	private forgot = false;
+	/** Whether a call was recorded since `held` was asked last, and whether an engine died with such calls. */
+	private unheld = false;
+	private lost = false;
 	private readonly onExit = () => this.child?.kill("SIGKILL");
 
 	constructor(
@@ -84,8 +92,17 @@ export class Bridge {
 		if (!this.child) await (this.starting ??= this.start().finally(() => (this.starting = undefined)));
 		const result = await this.send(method, params, deadline);
 		if (this.state?.readsHistory && (method === "decide" || method === "outcome")) this.remember(method, params);
+		if (method === "decide") this.unheld = true;
+		if (method === "held") this.unheld = false;
 		if (method === "reload") this.state = { ...this.state, ...result };
 		return result;
+	}
+
+	/** Whether an engine died with calls of which nothing was held; told once. */
+	takeLost(): boolean {
+		const lost = this.lost;
+		this.lost = false;
+		return lost;
 	}
 
 	/** Whether the engine failed, and will be started anew for the next call. */
@@ -118,7 +135,9 @@ export class Bridge {
 		this.spawn();
 		try {
 			const held = this.state?.held ?? [];
-			const hello = { protocol: PROTOCOL, cwd: this.cwd, held, resumed: this.resumed };
+			// Whatever an engine of ours judged is told again: it is not missing in what was held.
+			const resumed = { ...this.resumed, retold: this.state !== undefined };
+			const hello = { protocol: PROTOCOL, cwd: this.cwd, held, resumed };
 			this.state = await this.send("hello", hello, START_DEADLINE);
 			await this.retell();
 		} catch (error) {
@@ -215,6 +234,8 @@ export class Bridge {
 		const child = this.child;
 		this.child = undefined;
 		this.failures += 1;
+		this.lost ||= this.unheld;
+		this.unheld = false;
 		this.failure = why;
 		child?.kill("SIGKILL");
 		this.rejectAll(new Error(why));

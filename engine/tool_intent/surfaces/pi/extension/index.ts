@@ -9,7 +9,7 @@ import { asSent, brief, type Omitted, repaired, strip } from "./arguments.ts";
 import { report } from "./command.ts";
 import { type Manifest, manifest } from "./manifest.ts";
 import { drawReasons, reasons } from "./rendering.ts";
-import type { Stretch } from "./bridge.ts";
+import { gap, type Stretch } from "./bridge.ts";
 import { Session } from "./session.ts";
 import { shadow } from "./shadow.ts";
 import { complaints, plain, textOf, theirs, unjudged, unreadable, withComplaints } from "./text.ts";
@@ -68,7 +68,7 @@ export default function (pi: ExtensionAPI): void {
 		const isCall = (part: any) => part.type === "toolCall";
 		const more = entries.slice(last + 1).some((one) => one.message?.role === "assistant" && one.message.content?.some?.(isCall));
 		// Calls that nothing was held of: any may have been made.
-		return more ? [...found, { session: id, since: "", head: "", own: "" }] : found;
+		return more ? [...found, gap(id)] : found;
 	}
 
 	/** Tell a person what they should know, once. */

@@ -1,6 +1,6 @@
 /** One session's state: the engine, what each tool advertises, and the last refusals. */
 import type { ExtensionAPI } from "@mariozechner/pi-coding-agent";
-import { Bridge, type Stretch } from "./bridge.ts";
+import { Bridge, gap, type Stretch } from "./bridge.ts";
 import { advertise, carries, original, type Plan } from "./schema.ts";
 
 const MOST_REFUSALS = 10;
@@ -62,6 +62,7 @@ export class Session {
 		const last = this.stretches.at(-1);
 		if (!stretch) return undefined;
 		if (stretch.since === last?.since) this.stretches.pop();
+		else if (this.bridge.takeLost()) this.stretches.push(gap(this.id));
 		this.stretches.push(stretch);
 		return this.stretches;
 	}
