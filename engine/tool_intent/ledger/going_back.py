@@ -201,10 +201,11 @@ def _part(stretch: Stretch, found: list[_Line] | None, known: dict[str, str]) ->
         else:
             continue
         own = folded(own, line.hash)
-    if found is None or own != stretch.own:
-        return Part(None, {}, frozenset(), False)
     known |= roots
     members = frozenset(name for name, root in roots.items() if root == stretch.session)
+    if found is None or own != stretch.own:
+        # Nothing counts; whoever may be a sub-agent shares what is not known, though.
+        return Part(None, {}, members, False)
     return Part(decisions, outcomes, members, False)
 
 

@@ -384,6 +384,16 @@ def test_a_sub_agent_shares_the_history_of_its_session_though_it_names_it_no_mor
     assert host.call("bash", session="new", command="deploy it") == []
 
 
+def test_a_sub_agent_of_a_session_whose_records_were_forged_knows_as_little(host: Host) -> None:
+    host.call("bash", command="deploy it")
+    host.call("bash", session="s/1", context={"parent": "s"}, command="deploy it")
+    forged(host)
+    host.call("read", path="b.py")
+    host.restart()
+    (said,) = host.call("bash", session="s/1/1", context={"parent": "s/1"}, command="deploy it")
+    assert "could not be told" in said
+
+
 def test_a_session_that_had_its_own_history_keeps_it(host: Host) -> None:
     """In the process before, a sub-agent of it came first; now it says itself whose it is."""
     twice = ["history/deploys: That was deployed twice."]
