@@ -99,6 +99,7 @@ class Guard:
             from tool_intent.guard.recalling import Recall
 
             recall = Recall(os.getcwd() if cwd is None else cwd, None, held)
+            self._recording.go_on(recall.root_of)
         self._standing = Standing(artifact, recall)
         self._sessions = self._standing.begin.sessions
         self._digest = artifact.digest

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from tool_intent.ledger.bodies import arguments_digest
 from tool_intent.ledger.going_back import Kept, Part, kept, past
@@ -31,12 +33,8 @@ if TYPE_CHECKING:
 _STANDS_FOR_MORE: Final = re.compile(r"\s*[\[{]|-?[0-9]{16,}\Z")
 
 
-#: Tells the new history of a session, by its name, what went before.
-Begin: TypeAlias = "Callable[[Artifact, str | None, SessionHistory], None]"
-
-
 class Recall:
-    """A `Begin` from the ledger of `cwd`: sessions by name, each with what was held of it."""
+    """What sessions, by name, did before: from the ledger of `cwd`, and what was held of each."""
 
     def __init__(
         self,
@@ -51,7 +49,8 @@ class Recall:
         self._environ = environ
         self._held = held
         self._retold = retold
-        self._members: frozenset[str] | None = None
+        self._roots: dict[str | None, str | None] | None = None
+        self._lock = threading.Lock()
 
     def __call__(self, artifact: Artifact, session: str | None, history: SessionHistory) -> None:
         """Add what is known, in order. What cannot be read makes history unknown, and is no
@@ -59,9 +58,6 @@ class Recall:
         try:
             if session in self._held:
                 _recall(artifact, history, self._past(session))
-            elif session in self._sub_agents():
-                # It shared the history of another, and does not say so any more.
-                history.lose()
         except Exception:
             # A file that cannot be read, or a record of ours that says what we do not understand.
             history.lose()
@@ -79,11 +75,19 @@ class Recall:
             found[-1] = found[-1]._replace(more=False)
         return found
 
-    def _sub_agents(self) -> frozenset[str]:
-        if self._members is None:
-            named = [one.members for session in self._held for one in self._past(session)]
-            self._members = frozenset().union(*named)
-        return self._members
+    def root_of(self, session: str | None) -> str | None:
+        """Whose history a session shared before, as far as what was held vouches for it; None of
+        one that is new."""
+        if session in self._held:
+            return session
+        with self._lock:
+            if self._roots is None:
+                self._roots = {}
+                with suppress(OSError):
+                    for held in self._held:
+                        members = {name for one in self._past(held) for name in one.members}
+                        self._roots |= dict.fromkeys(members, held)
+            return self._roots.get(session)
 
 
 def _recall(artifact: Artifact, history: SessionHistory, found: Sequence[Part]) -> None:

@@ -46,6 +46,12 @@ class Recording:
         found: Stretch | None = find(session)
         return found
 
+    def go_on(self, root_of: Callable[[str | None], str | None]) -> None:
+        """Record sessions as belonging where they did in a process before, as `root_of` tells."""
+        follow = getattr(self._recorder, "go_on", None)
+        if follow is not None:
+            follow(root_of)
+
     @property
     def keeps(self) -> bool:
         """Whether anything is recorded."""

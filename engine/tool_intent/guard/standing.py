@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tool_intent.compiler.query import Places
-    from tool_intent.guard.recalling import Begin
+    from tool_intent.guard.recalling import Recall
     from tool_intent.runtime.program import Program
 
 #: Seconds after which a call looks at the disk again: a stricter policy counts that late at most.
@@ -48,11 +48,14 @@ Tried: TypeAlias = "tuple[Sessions, int]"
 class Judge:
     """One policy, with the histories of its sessions. `judge` does not raise."""
 
-    def __init__(self, artifact: Artifact, begin: Begin | None = None) -> None:
-        """`begin` tells the histories of sessions what went before."""
+    def __init__(self, artifact: Artifact, recall: Recall | None = None) -> None:
+        """`recall` tells the histories of sessions what went before."""
         self.artifact = artifact
-        known = None if begin is None else partial(begin, artifact)
-        self.sessions = Sessions(artifact.new_history, known) if artifact.reads_history else None
+        self.sessions: Sessions | None = None
+        if artifact.reads_history:
+            known = None if recall is None else partial(recall, artifact)
+            root_of = None if recall is None else recall.root_of
+            self.sessions = Sessions(artifact.new_history, known, root_of)
 
     def judge(self, call: Call, *, will_tell: bool) -> tuple[Decision, int | None]:
         """The decision, and the call's number in its session where sessions are remembered."""
@@ -67,7 +70,7 @@ class Judge:
 class Standing:
     """Which policies judge. Thread-safe: one thread looks at the disk, the others go on."""
 
-    def __init__(self, begin: Artifact, recall: Begin | None = None) -> None:
+    def __init__(self, begin: Artifact, recall: Recall | None = None) -> None:
         """`recall` tells histories of sessions of the policy that they begin with what went
         before."""
         self.begin = self.newest = Judge(begin, recall)

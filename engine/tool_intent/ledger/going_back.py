@@ -76,8 +76,10 @@ def past(folder: str, session: str | None, stretches: Sequence[Stretch]) -> list
                 break
     members: frozenset[str] = frozenset() if session is None else frozenset([session])
     found = []
+    roots: dict[str, dict[str, str]] = {}
     for number, stretch in enumerate(stretches):
-        one = _part(stretch, walk.found[number])
+        known = roots.setdefault(stretch.session, {stretch.session: stretch.session})
+        one = _part(stretch, walk.found[number], known)
         if stretch.session == session:
             members |= one.members
         strays = any(not members.isdisjoint(pair) for pair in walk.others[number])
@@ -178,9 +180,11 @@ def _whose(raw: bytes) -> tuple[str, str]:
     return text(session, "id"), text(session, "parent")
 
 
-def _part(stretch: Stretch, found: list[_Line] | None) -> Part:
-    """Those of a stretch's lines that were written for its session, if they are what was held."""
-    roots, own = {stretch.session: stretch.session}, ""
+def _part(stretch: Stretch, found: list[_Line] | None, known: dict[str, str]) -> Part:
+    """Those of a stretch's lines that were written for its session, if they are what was held.
+    `known` says whose history each session shares, by the stretches before; this one's are added.
+    """
+    roots, own = dict(known), ""
     decisions: list[_Line] = []
     outcomes: dict[str, bool] = {}
     ids: set[str] = set()
@@ -197,8 +201,10 @@ def _part(stretch: Stretch, found: list[_Line] | None) -> Part:
         else:
             continue
         own = folded(own, line.hash)
+    known |= roots
     members = frozenset(name for name, root in roots.items() if root == stretch.session)
     if found is None or own != stretch.own:
+        # Nothing counts; whoever may be a sub-agent shares what is not known, though.
         return Part(None, {}, members, False)
     return Part(decisions, outcomes, members, False)
 

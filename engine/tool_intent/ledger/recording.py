@@ -69,12 +69,17 @@ class LedgerRecorder:
         self._stretches: OrderedDict[str, Stretch] = OrderedDict()
         #: The session whose history each shares: another one's for a sub-agent's, else its own.
         self._roots: OrderedDict[str, str] = OrderedDict()
+        self._root_of: Callable[[str | None], str | None] = lambda _: None
 
     def stretch(self, session: str) -> Stretch | None:
         """What was recorded of a session here, and of its sub-agents'; None where it made no call,
         one of which nothing is known where the ledger is off."""
         with self._lock:
             return self._stretches.get(session)
+
+    def go_on(self, root_of: Callable[[str | None], str | None]) -> None:
+        """Take sessions for belonging where `root_of` tells, None where it knows nothing."""
+        self._root_of = root_of
 
     def decision(self, told: Told) -> Ticket | None:
         """Keep a decision, and the files that its call may change. Raises LedgerError."""
@@ -90,7 +95,7 @@ class LedgerRecorder:
         root = self._cwd if self._worktree is None else self._worktree.root
         start = starting(told, self._start)
         files = () if verdict == "deny" else images(told, start, root, store)
-        session = self._of(told)
+        session = self._of(told, root_session)
         body = decision_body(
             told, session, self._who(), self._surface, self._server, files,
             self._mends(told, session["id"]),
@@ -167,8 +172,10 @@ class LedgerRecorder:
         name = self._session if call.session is None else call.session
         with self._lock:
             if name not in self._roots:
-                above = parent if isinstance(parent, str) else name
-                self._roots[name] = self._roots.setdefault(above, above)
+                above = self._root_of(call.session) or (parent if isinstance(parent, str) else name)
+                if above not in self._roots:
+                    self._roots[above] = self._root_of(above) or above
+                self._roots[name] = self._roots[above]
             self._roots.move_to_end(name)
             while len(self._roots) > _MOST_SESSIONS:
                 self._roots.popitem(last=False)
@@ -193,13 +200,21 @@ class LedgerRecorder:
             )
         return None
 
-    def _of(self, told: Told) -> dict[str, Any]:
-        session = {"id": told.call.session or self._session}
+    def _of(self, told: Told, root: str) -> dict[str, Any]:
+        own = told.call.session or self._session
+        session = {"id": own}
         context = told.call.context or {}
-        for name in _AGENT if told.call.session is None else (*_AGENT, "parent"):
+        for name in _AGENT:
             value = context.get(name)
             if isinstance(value, str) and value:
                 session[name] = value
+        above = context.get("parent")
+        if root == told.call.session or not root:
+            above = None  # its history is its own, whatever this call says
+        elif not isinstance(above, str) or self._roots.get(above) != root:
+            above = root if root != own else None
+        if above is not None:
+            session["parent"] = above
         return session
 
     def _who(self) -> Mapping[str, Any]:

@@ -62,10 +62,14 @@ class Sessions:
         self,
         new: Callable[[], SessionHistory],
         begin: Callable[[str | None, SessionHistory], None] | None = None,
+        root_of: Callable[[str | None], str | None] | None = None,
     ) -> None:
-        """`begin` tells the new history of a session, by its name, what went before."""
+        """`begin` tells the new history of a session, by its name, what went before; `root_of` says
+        whose history a session shared before, its own name where it had one, None for a new one.
+        """
         self._new = new
         self._begin = begin
+        self._root_of = root_of
         self._sessions: OrderedDict[str | None, _Session] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -136,6 +140,8 @@ class Sessions:
             return session
 
     def _root(self, name: str | None, parent: str | None) -> _Root:
+        before = None if self._root_of is None else self._root_of(name)
+        parent = parent if before is None else before
         if parent is not None and parent != name:
             above = self._sessions.get(parent) or self._added(parent, self._root(parent, None))
             return above.root

@@ -16,7 +16,7 @@ from tool_intent.runtime.sessions import Sessions
 from tool_intent.runtime.strip import Carrier, Steps
 
 if TYPE_CHECKING:
-    from tool_intent.guard.recalling import Begin
+    from tool_intent.guard.recalling import Recall
 
 
 class Held(NamedTuple):
@@ -26,12 +26,14 @@ class Held(NamedTuple):
     sessions: Sessions | None
 
 
-def held_by(artifact: Artifact, recall: Begin | None = None) -> Held:
+def held_by(artifact: Artifact, recall: Recall | None = None) -> Held:
     """A policy that begins to be in force; `recall` tells what its sessions did before."""
     if not artifact.reads_history:
         return Held(artifact, None)
-    known = None if recall is None else partial(recall, artifact)
-    return Held(artifact, Sessions(artifact.new_history, known))
+    if recall is None:
+        return Held(artifact, Sessions(artifact.new_history))
+    known = partial(recall, artifact)
+    return Held(artifact, Sessions(artifact.new_history, known, recall.root_of))
 
 
 def judged_by(held: Held, call: Call, *, spends: bool) -> Decision:

@@ -117,6 +117,8 @@ class Judging:
         self._expect_outside()
         artifact, self._notes = self._load()
         recall = Recall(cwd, environ, earlier, retold=retold) if earlier else None
+        if recall is not None:
+            self._recording.go_on(recall.root_of)
         self._first = held_by(self._reopened(held[0], artifact) if held else artifact, recall)
         self._now = self._first if self._same(artifact) else held_by(artifact, recall)
         # A host gives a start more time than a decision.

@@ -370,13 +370,43 @@ def test_what_a_session_with_an_empty_name_did_before_is_unknown(host: Host) -> 
     assert "could not be told" in said
 
 
-def test_a_sub_agent_that_no_longer_names_its_session_knows_nothing_of_before(host: Host) -> None:
-    host.call("bash", command="deploy it")
+def test_a_sub_agent_shares_the_history_of_its_session_though_it_names_it_no_more(
+    host: Host,
+) -> None:
+    host.call("read", path="b.py")
     host.call("bash", session="s/1", context={"parent": "s"}, command="deploy it")
     host.restart()
-    (said,) = host.call("bash", session="s/1", command="deploy it")
-    assert "could not be told" in said
+    assert host.call("bash", session="s/1", command="deploy it") == []
+    twice = ["history/deploys: That was deployed twice."]
+    assert host.call("bash", command="deploy it") == twice
+    host.restart()
+    assert host.call("bash", command="deploy it") == twice
     assert host.call("bash", session="new", command="deploy it") == []
+
+
+def test_a_sub_agent_of_a_session_whose_records_were_forged_knows_as_little(host: Host) -> None:
+    host.call("bash", command="deploy it")
+    host.call("bash", session="s/1", context={"parent": "s"}, command="deploy it")
+    forged(host)
+    host.call("read", path="b.py")
+    host.restart()
+    (said,) = host.call("bash", session="s/1/1", context={"parent": "s/1"}, command="deploy it")
+    assert "could not be told" in said
+
+
+def test_a_session_that_had_its_own_history_keeps_it(host: Host) -> None:
+    """In the process before, a sub-agent of it came first; now it says itself whose it is."""
+    twice = ["history/deploys: That was deployed twice."]
+    host.call("read", path="b.py")
+    host.call("bash", session="s/1/1", context={"parent": "s/1"}, command="deploy it")
+    host.call("bash", session="s/1", context={"parent": "s"}, command="deploy it")
+    for _ in range(2):
+        held = {name: host.guard.held(name) or "" for name in ("s", "s/1")}
+        host.guard = Guard.load(cwd=str(host.folder), held=held)
+        assert (
+            host.call("bash", session="s/1", context={"parent": "s"}, command="deploy it") == twice
+        )
+    assert host.call("bash", command="deploy it") == []
 
 
 @pytest.mark.parametrize("cwd", ["sub", ""])
