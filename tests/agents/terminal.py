@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Final, Self
 
 #: Seconds until what is waited for has to be on the screen.
-PATIENCE: Final = 60
+PATIENCE: Final = 90.0
 
 
 class Terminal:
@@ -40,7 +40,7 @@ class Terminal:
     def type(self, text: str) -> None:
         """Type a line."""
         self._tmux("send-keys", "-l", text)
-        time.sleep(0.3)  # pi takes what comes at once for a paste
+        time.sleep(1)  # pi takes what comes at once for a paste
         self._tmux("send-keys", "Enter")
 
     def press(self, key: str) -> None:

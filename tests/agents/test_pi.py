@@ -209,10 +209,10 @@ def test_the_session_file_says_which_policy_was_in_force(shown: Shown) -> None:
 def test_the_session_file_holds_what_the_ledger_has_of_it(shown: Shown) -> None:
     told = [e["data"] for e in shown.session.entries if e.get("customType") == "tool-intent"]
     (stretch,) = [data for data in told if "earlier" in data][-1]["earlier"]
-    found = past(str(shown.pi.ledger), Stretch(**stretch))
-    assert found is not None
+    (found,) = past(str(shown.pi.ledger), stretch["session"], [Stretch(**stretch)])
+    assert found.decisions is not None
     judged = [r for r in records(str(shown.pi.ledger)) if r["type"] == "decision"]
-    assert len(found) == len(judged) > 10
+    assert len(found.decisions) == len(judged) > 10
 
 
 def _came_to(number: int, shown: Shown) -> str:

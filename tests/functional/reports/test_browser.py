@@ -15,7 +15,7 @@ from ...agents.installed import installed, node
 from .story import story
 
 #: Seconds that a browser may take to start, do what it is told and end.
-DEADLINE = 60
+DEADLINE = 180
 
 #: Every piece of text whose contrast with what is behind it is below 4.5 (WCAG 2, level AA).
 FAINT = """(() => {

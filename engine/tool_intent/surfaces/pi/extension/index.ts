@@ -206,6 +206,8 @@ export default function (pi: ExtensionAPI): void {
 	 */
 	const reworded = new Map<string, Promise<string>>();
 	const said = new Map<string, string>();
+	/** Draws results anew that were drawn before there were words for them. */
+	const drawn = new Map<string, () => void>();
 	async function better(ctx: ExtensionContext, message: any, input: unknown): Promise<any> {
 		const [first] = message.content ?? [];
 		const lines = message.isError && first?.type === "text" ? complaints(first.text) : undefined;
@@ -215,6 +217,7 @@ export default function (pi: ExtensionAPI): void {
 		if (!reworded.has(key)) reworded.set(key, worded(ctx, message.toolName, input, id, lines));
 		const text = await reworded.get(key)!;
 		said.set(id, text);
+		drawn.get(id)?.();
 		return { ...message, content: [{ type: "text", text }] };
 	}
 	pi.on("message_end", async (event, ctx) => {
@@ -298,5 +301,9 @@ export default function (pi: ExtensionAPI): void {
 		},
 	});
 
-	drawReasons(pi, { plan: (tool) => session?.plans.get(tool), words: (id) => said.get(id) });
+	drawReasons(pi, {
+		plan: (tool) => session?.plans.get(tool),
+		words: (id) => said.get(id),
+		later: (id, draw) => drawn.set(id, draw),
+	});
 }

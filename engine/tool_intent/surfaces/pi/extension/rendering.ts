@@ -38,6 +38,8 @@ function spoken(path: (string | number)[]): string {
 export interface Known {
 	plan(tool: string): Plan | undefined;
 	words(id: string): string | undefined;
+	/** Have a result drawn anew once there are words for its call. */
+	later(id: string, draw: () => void): void;
 }
 
 /** Draws what `base` draws of a call, and the reasons below. */
@@ -58,7 +60,9 @@ function withWords(base: Draw, known: Known): Draw {
 	return (result, options, theme, context) => {
 		const text = result?.content?.[0]?.text;
 		const lines = context.isError && typeof text === "string" ? complaints(text) : undefined;
-		const said = known.words(context.toolCallId) ?? lines?.join("\n");
+		const words = known.words(context.toolCallId);
+		if (lines && words === undefined) known.later(context.toolCallId, context.invalidate);
+		const said = words ?? lines?.join("\n");
 		const shown = lines ? { ...result, content: [{ type: "text", text: said }] } : result;
 		return base(shown, options, theme, context);
 	};
