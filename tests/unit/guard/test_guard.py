@@ -416,6 +416,8 @@ def _lines_until_the_tool(guard: Guard, args: dict[str, Any], fail_at: int | Non
         nonlocal lines, injected
         if not frame.f_code.co_filename.startswith((PACKAGE, "<tool-intent")):
             return None
+        if frame.f_code.co_name == "__del__":
+            return None  # of a guard that was let go of before: no part of judging this call
         if event == "line":
             lines += 1
             if lines - 1 == fail_at:
