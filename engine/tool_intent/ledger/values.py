@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
 from tool_intent.runtime.pointer import escape
@@ -11,8 +11,9 @@ from tool_intent.runtime.pointer import escape
 MOST: Final = 256
 
 
-def values(args: Any, paths: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, Any]]:
+def values(args: Any, paths: Iterable[tuple[str, ...]]) -> list[tuple[str, Any]]:
     """What is at argument paths (`("edits", "[]", "path")`), each with its JSON Pointer."""
+    every: list[tuple[str, Any]] = []
     for path in paths:
         found: list[tuple[str, Any]] = [("", args)]
         for step in path:
@@ -23,4 +24,5 @@ def values(args: Any, paths: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, A
                 elif step != "[]" and isinstance(value, dict) and step in value:
                     below.append((f"{pointer}/{escape(step)}", value[step]))
             found = below[:MOST]
-        yield from found
+        every += found
+    return every
