@@ -173,10 +173,12 @@ class Index:
         )
 
     def _forget(self) -> None:
-        for table in (
-            "segments", "decisions", "outcomes", "blocks", "started", "terms", "postings",
+        for emptied in (
+            "DELETE FROM segments", "DELETE FROM decisions", "DELETE FROM outcomes",
+            "DELETE FROM blocks", "DELETE FROM started", "DELETE FROM terms",
+            "DELETE FROM postings",
         ):  # fmt: skip
-            self._database.execute(f"DELETE FROM {table}")  # noqa: S608
+            self._database.execute(emptied)
 
     def _take(
         self, adding: Adding, segment: Segment, size: int, number: int, done: int, total: int

@@ -73,6 +73,7 @@ class Postings:
         """The rows that have a term of which `where` is true, an SQL condition on `kind` and
         `name`; by block, from block `first` to `last`. Raises sqlite3.Error, where what is stored
         is no set, too."""
+        # `where` is a constant of ours; what people give is bound.
         query = (
             f"SELECT block, rows FROM terms JOIN postings USING (term) WHERE {where}"  # noqa: S608
             " AND block BETWEEN ? AND ?"

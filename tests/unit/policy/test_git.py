@@ -6,7 +6,6 @@ import ssl
 import stat
 import subprocess
 import threading
-import time
 import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,6 +15,8 @@ import pytest
 from tool_intent.policy import git as git_module
 from tool_intent.policy.git import Git, Remote, Repository, read_blob
 from tool_intent.policy.git_objects import GitError, blob_at, object_id
+
+from ..processes import is_gone
 
 WAIVERS = ".tool-intent/waivers.yaml"
 
@@ -335,21 +336,7 @@ def test_a_git_that_never_ends_is_ended_with_all_it_started(tmp_path, monkeypatc
     monkeypatch.setattr(git_module, "DEADLINE", 3)
     told = refused(Git(str(program)).run, "x", directory=str(tmp_path))
     assert told == "git took longer than 3 seconds"
-    child = int((tmp_path / "child").read_text())
-    # A killed process is there until the kernel comes round to it.
-    end = time.monotonic() + 10
-    while is_running(child) and time.monotonic() < end:
-        time.sleep(0.01)
-    assert not is_running(child)
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process is there and more than a zombie."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in {"Z", "X"}
+    assert is_gone(int((tmp_path / "child").read_text()))
 
 
 def test_endless_output_is_refused(tmp_path):

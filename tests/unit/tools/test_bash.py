@@ -17,25 +17,11 @@ from hypothesis import strategies as st
 from tool_intent.tools import Builtin
 from tool_intent.tools.capture import MAX_BYTES, MAX_LINES, Capture
 
+from ..processes import is_gone, is_running
+
 
 def _bash(builtin: Builtin, command: str, **args: Any) -> tuple[str, bool]:
     return builtin.run("bash", {"command": command, **args})
-
-
-def _running(pid: int) -> bool:
-    """Whether a process is there and more than a zombie."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return state not in {"Z", "X"}
-
-
-def _gone(pid: int) -> bool:
-    end = time.monotonic() + 5
-    while _running(pid) and time.monotonic() < end:
-        time.sleep(0.01)
-    return not _running(pid)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +107,7 @@ def test_at_the_limit_the_whole_group_is_killed(builtin: Builtin, root: Path, co
     assert time.monotonic() - begun < 5
     assert not ok
     assert text.startswith("begun\n[Killed at its limit of 0.5 seconds. Give a longer timeout")
-    assert all(_gone(int(pid)) for pid in (root / "pids").read_text().split())
+    assert all(is_gone(int(pid)) for pid in (root / "pids").read_text().split())
 
 
 def test_a_flood_of_output_ends_at_the_limit(builtin: Builtin) -> None:
@@ -141,7 +127,7 @@ def test_a_child_with_a_session_of_its_own_is_out_of_reach_and_does_not_hang_the
     assert time.monotonic() - begun < 5
     assert not ok
     pid = int((root / "pid").read_text())
-    assert _running(pid)
+    assert is_running(pid)
     os.kill(pid, signal.SIGKILL)
 
 
@@ -158,7 +144,7 @@ def test_a_background_child_that_holds_the_output_does_not_hang_the_call(
                          "on is lost.]")  # fmt: skip
     pid = int((root / "pid").read_text())
     if command == "sleep 60":
-        assert _running(pid)
+        assert is_running(pid)
     os.killpg(os.getpgid(pid), signal.SIGKILL)
 
 
